@@ -298,7 +298,8 @@ def _result(interval: Interval, query: Query, data: Sample | Classes, **made: An
     if interval.refused is None:
         check_variance(interval.variance)
     measure, question, resampling = query.measure, query.question, None
-    low, high = (np.clip(ends, *measure.bounds) for ends in interval.limits.at(question.level))  # but for rounding
+    least, most = measure.bounds  # but for rounding
+    low, high = (np.minimum(np.maximum(ends, least), most) for ends in interval.limits.at(question.level))
     if no_width(low, high, measure.bounds).any():
         fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
         better = default_method(measure, query.known, _sizes(data)).name

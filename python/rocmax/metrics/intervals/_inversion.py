@@ -24,6 +24,8 @@ from rocmax.metrics.intervals._interval import Law, Limits, Tails, around, norma
 
 _DRAWS = 2000
 _KNOWN, PRIOR = 10.0, 5.0  # samples that the fitted slope counts for at most, and those of the prior
+_ROOM = 1 << 23  # draws that are kept, of some sizes or of many small ones
+_HELD: dict[tuple[int, int], Any] = {}
 _EVERY, _GROWTH = 32, 0.1  # ranks from an end that are all drawn, and the logarithm of the ratio of those further in
 _EDGE = 14.0  # |a|: beyond it all rates are 0 or 1
 _RANKS = 500  # of positives, where the difference of the rates is read
@@ -198,11 +200,14 @@ def _at_rank(key: int, rank: int, size: int) -> F64:
     return np.asarray(-normal_quantile(_generator(key, rank, size).beta(rank, size + 1 - rank, _DRAWS)))
 
 
-@lru_cache(maxsize=8)
 def _drawn(m: int, n: int) -> tuple[tuple[F64, F64, F64], tuple[F64, F64, F64]]:
-    """Return ranks, weights and draws of the positives and of the negatives."""
-    rng = _generator(3, m, n)
-    return _ordered(rng, m), _ordered(rng, n)
+    """Return ranks, weights and draws of the positives and of the negatives, which are kept for other models."""
+    if (found := _HELD.get((m, n))) is None:
+        rng = _generator(3, m, n)
+        found = _HELD[m, n] = _ordered(rng, m), _ordered(rng, n)
+        while sum(one[2].size for pair in list(_HELD.values()) for one in pair) > _ROOM and len(_HELD) > 1:
+            _HELD.pop(next(iter(_HELD)), None)
+    return found
 
 
 def _at_ranks(rng: np.random.Generator, ranks: NDArray[np.int_], size: int) -> F64:

@@ -1,5 +1,6 @@
 """Score intervals on binormal curves, whose limits `rust/core/src/interval/` computes, and effective sizes."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,14 @@ def score(
 def limits_of(found: _core.ScoreLimits, share: F64) -> Limits:
     """Return the core's limits of shares."""
 
+    @cache  # means over subgroups ask for the same level again
+    def level(z: float) -> F64:
+        return found.ends(np.full(share.size, z)).reshape(2, *share.shape)
+
     def ends(z: Any) -> tuple[F64, F64]:
+        if np.ndim(z) == 0:
+            low, high = level(float(z)).copy()
+            return low, high
         at = np.ascontiguousarray(np.broadcast_to(z, np.broadcast_shapes(np.shape(z), share.shape)), dtype=np.float64)
         low, high = found.ends(at.ravel()).reshape(2, *at.shape)
         return low, high

@@ -220,7 +220,7 @@ class PartialAUC(CurveMeasure):
     def reference(self) -> str:  # type: ignore[override]
         return "delong" if self._whole else "he-escobar" if self.region is None else "yang"
 
-    @property
+    @cached_property
     def traits(self) -> frozenset[Trait]:
         if self.region is not None:
             return frozenset({Trait.COMPONENTS})

@@ -194,8 +194,5 @@ def _few(count: float, held: str) -> str:
     """Return how few samples there are, as "only 3 positives", or "only about 3" for an expected number."""
     if count < 1:
         return f"less than one {_singular(held)}"
-    return (
-        f"only {count:g} {held if count > 1 else _singular(held)}"
-        if count == round(count)
-        else f"only about {count:.0f} {held}"
-    )
+    about = "" if count == round(count) else "about "
+    return f"only {about}{count:.0f} {held if about or count > 1 else _singular(held)}"

@@ -150,21 +150,9 @@ class Arguments(NamedTuple):
         if self.groups is not None:
             group = numbered(self.groups, len(y), **advice)
         s = oriented(s, lower)
-        return Sample(
-            y,
-            s,
-            weight,
-            threads,
-            self.names,
-            positive,
-            kind_of(self.weight_kind),
-            group=group,
-            lower=lower,
-            n_dropped=self.n_dropped,
-            remedy=self.remedy,
-            model_names=models,
-            kept=Kept(y, s, weight),
-        )
+        of_caller = {"lower": lower, "n_dropped": self.n_dropped, "remedy": self.remedy, "model_names": models}
+        kind, kept = kind_of(self.weight_kind), Kept(y, s, weight)
+        return Sample(y, s, weight, threads, self.names, positive, kind, group, kept=kept, **of_caller)
 
 
 def rows_or_none(values: Any, rows: NDArray[np.intp]) -> Any:

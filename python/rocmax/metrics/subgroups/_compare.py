@@ -9,6 +9,7 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
 from rocmax.metrics.intervals._hypothesis import adjusted
+from rocmax.metrics.intervals._interval import satterthwaite
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
@@ -23,7 +24,6 @@ from rocmax.metrics.subgroups._split import (
     Parts,
     covariance_between_subgroups,
     each,
-    freedom_of_parts,
     held_by,
     pooled_refusal,
     split,
@@ -232,5 +232,5 @@ def _freedom(sample: Sample, measure: Measure) -> float:
     if Trait.COMPONENTS not in measure.traits:
         return max(min(sample.effective) - 1, 1.0)
     _, *parts = measure.covariance(sample)
-    d = np.array([1.0, -1.0])
-    return freedom_of_parts([float(d @ part @ d) for part in parts], list(sample.effective))
+    d, sizes = np.array([1.0, -1.0]), np.array(sample.effective)
+    return float(satterthwaite([d @ part @ d for part in parts], sizes - 1.0, max(sizes.min() - 1.0, 1.0)))

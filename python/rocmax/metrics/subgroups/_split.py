@@ -72,12 +72,10 @@ def split(data: Sample, by: Any) -> Parts:
     held = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place, minlength=len(keys)))[:-1])
     for k in order:
         rows = held[k]
-        part = data._replace(y=positive[rows], score=data.score[rows], n_dropped=0)
-        if data.weight is not None:
-            part = part._replace(weight=data.weight[rows])
+        weight = None if data.weight is None else data.weight[rows]
+        part = data._replace(y=positive[rows], score=data.score[rows], weight=weight, n_dropped=0)
         group = None if data.group is None else np.unique(data.group[rows], return_inverse=True)
-        total = len(part.y) if part.weight is None else float(part.weight.sum())
-        n_pos, n_neg = part.totals if part.y.any() else (0, total)
+        n_pos, n_neg = part.totals
         if n_pos > 0 and n_neg > 0:
             samples[keys[k]] = part.scored(part.score) if group is None else part._replace(group=group[1])
             clusters += [] if data.group is None else [data.group[rows]]
@@ -226,14 +224,16 @@ def moments_of(parts: Parts, results: dict[Any, Inference], measure: Measure) ->
     estimate = np.array([float(np.ravel(one.estimate)[0]) for one in results.values()])
     variance = np.array([float(np.ravel(one.variance)[0]) for one in results.values()])
     sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
-    freedom, of_class = (list(column) for column in zip(*(_freedom(one, measure) for one in samples), strict=True))
+    own = zip(*(_of_classes(one, measure) for one in samples), strict=True)
+    of_class, counts, most = (np.array(column, dtype=np.float64) for column in own)
+    freedom = np.minimum(satterthwaite(of_class.T, counts.T - 1.0, np.maximum(counts.min(axis=1) - 1, 1.0)), most)
     sums, n_clusters = covariance_between_subgroups(parts, results, measure)
     independent = Trait.COMPONENTS in measure.traits and all(one.group is None for one in samples)
-    own = np.array(of_class) if independent else None
     of_prevalence = None
     if getattr(measure, "prevalence", 0.0) is None or type(measure) in _OF_PREVALENCE:
         of_prevalence = np.array([_prevalence_variance(one, measure) for one in samples])
-    return Estimates(estimate, variance, np.array(freedom), sizes, n_clusters, sums, own, of_prevalence)
+    own_parts = of_class if independent else None
+    return Estimates(estimate, variance, freedom, sizes, n_clusters, sums, own_parts, of_prevalence)
 
 
 def _prevalence_variance(sample: Sample, measure: Measure) -> float:
@@ -260,24 +260,16 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     return own, setting
 
 
-def _freedom(sample: Sample, measure: Measure) -> tuple[float, list[float]]:
-    """Return the degrees of freedom of a variance, Welch and Satterthwaite's or the smaller class's, and its parts."""
+def _of_classes(sample: Sample, measure: Measure) -> tuple[list[float], list[float], float]:
+    """Return the parts of either class in a variance, their sizes, and the most degrees of freedom."""
     fewest = min(sample.effective)
-    if not has_variance(fewest):
-        return 1.0, [0.0, 0.0]  # as uncertain as the variance of two samples
-    if Trait.COMPONENTS in measure.traits:
-        _, parts, sizes = variance_parts(sample, measure)
-        of_class = [float(part[0]) for part in parts]
-        if (few := range_part(sample, measure)) is not None:
-            of_class[few[0]] = float(few[1][0, 0])
-        freedom = freedom_of_parts(of_class, [float(np.ravel(size)[0]) for size in sizes])
-        return min(freedom, most_freedom(sample)), of_class
-    return max(fewest - 1, 1.0), [0.0, 0.0]
-
-
-def freedom_of_parts(parts: Sequence[float], sizes: Sequence[float]) -> float:
-    """Return the degrees of freedom of a sum of variances with these numbers of samples."""
-    return float(satterthwaite(parts, [size - 1.0 for size in sizes], max(min(sizes) - 1, 1.0)))
+    if not has_variance(fewest) or Trait.COMPONENTS not in measure.traits:
+        return [0.0, 0.0], [max(fewest, 2.0)] * 2, np.inf  # at least as uncertain as the variance of two samples
+    _, parts, sizes = variance_parts(sample, measure)
+    of_class = [float(part[0]) for part in parts]
+    if (few := range_part(sample, measure)) is not None:
+        of_class[few[0]] = float(few[1][0, 0])
+    return of_class, [float(np.ravel(size)[0]) for size in sizes], most_freedom(sample)
 
 
 def covariance_between_subgroups(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[Any, float | None]:

@@ -110,7 +110,8 @@ def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
         start, end = np.searchsorted(np.cumsum(weight[order]), np.array([area.low, area.high]) * total)
         most, least = one[order[[max(start - 1, 0), min(end + 1, len(order) - 1)]]]
         near.append(np.where(one > most, np.inf, np.where(one < least, -np.inf, one)))  # one kind on either side
-    _, first, kind = np.unique(near, axis=1, return_index=True, return_inverse=True)
+    each, axis = (near, 1) if len(near) > 1 else (near[0], None)  # of rows in a tenth of the time
+    _, first, kind = np.unique(each, axis=axis, return_index=True, return_inverse=True)
     found = []
     for row in rows[first]:
         left = sample.weights.copy()
