@@ -205,20 +205,18 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
         raise ValueError(
             "by takes paired models, measures of two classes, and any method but 'venkatraman' and McNemar's"
         )
+    count = len(every) if apart else len(every[0].models_of_classes) if several else every[0].two.n_models
+    if count < 2:
+        raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")
     models: list[Any]
     if apart:
-        _require_models(len(every))
-        models = [
-            one_model(one.two)._replace(model_names=(str(name),)) for name, one in zip(names or (), every, strict=True)
-        ]
+        named = zip(names or (), every, strict=True)
+        models = [one_model(one.two)._replace(model_names=(str(name),)) for name, one in named]
     elif several:
-        columns = every[0].models_of_classes
-        _require_models(len(columns))
-        models = [every[0].classes(measure.labels, name) for name in columns]
+        models = [every[0].classes(measure.labels, name) for name in every[0].models_of_classes]
     else:
         data = every[0].two
-        _require_models(data.n_models)
-        models = [data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(data.n_models)))]
+        models = [data._replace(model_names=data.model_names or tuple(f"model {j + 1}" for j in range(count)))]
     query = query._replace(known=Known.of(*models))
     _check(query)
     of_unknown_kind = [one.weight for one, of in zip(models, every, strict=False) if of.weight_kind is None]
@@ -231,11 +229,6 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
     methods.warn_of_scores(measure, every, models)
     warn_unless_counts(None, *of_unknown_kind)
     return _result_of(query, compared, models)
-
-
-def _require_models(count: int) -> None:
-    if count < 2:
-        raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")
 
 
 def _check(query: Query) -> None:

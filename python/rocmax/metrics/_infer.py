@@ -426,22 +426,18 @@ def cross_validated_auc(  # with samples first, the measure is second
     if Trait.COMPONENTS not in measure.traits:
         raise ValueError(f"cross_validated_auc needs a measure with components, got measure={measure!r}")
     samples = read(cross_validated_auc, y_true, y_score, reading, Clustered, **of_fold)
-    one: Any
-    label: NDArray[Any]
     data = samples.of(measure)
     if data.weight is not None:
         raise ValueError("cross_validated_auc takes samples without sample_weight")
-    if isinstance(data, Classes):
-        one, label = data, data.of
-    else:
+    one: Any = data
+    if isinstance(data, Sample):
         explain(data)
         require_clusters(data.group, "cross_validated_auc")
         one = one_model(data)
-        label = data.positive
+    label: NDArray[Any] = data.of if isinstance(data, Classes) else data.positive
     folds, place = names_of(samples.by if of_fold else fold, len(label), "fold", DROP)
     parts = list(_parts(one, folds.tolist(), place))
-    found = [_of_fold(part, measure, one) for part in parts]
-    values, influences = zip(*found, strict=True)
+    values, influences = zip(*(_of_fold(part, measure, one) for part in parts), strict=True)
     # A sample or a cluster has the sum of its influences on the folds, each divided by the size of the fold.
     of_row = np.hstack([np.atleast_2d(own) / np.sqrt(own.shape[-1]) for own in influences])
     if data.group is not None:
@@ -450,18 +446,16 @@ def cross_validated_auc(  # with samples first, the measure is second
     count = len(folds) * len(label)
     estimate, variance = np.atleast_1d(np.mean(values, axis=0)), np.sum(of_row**2, axis=1) / count
     squares, sizes = _by_class(influences, parts)
-    if min(sizes) < 2:
-        interval = without_limits(
-            estimate, "influence-curve", "a fold has one sample of a class, an interval needs two"
-        )
+    lacking = "one sample of a class, an interval needs two" if min(sizes) < 2 else None
+    lacking = methods.refusal(query, parts, instead="use fewer folds, or pass all scores to infer") or lacking
+    if lacking is not None:
+        interval = without_limits(estimate, "influence-curve", f"a fold has {lacking}")
     else:
         spread = squares.sum(axis=0)
         unbiased = (sizes / (sizes - 1.0)) @ squares / np.where(spread > 0, spread, 1.0) * variance
         freedom = satterthwaite(list(squares), [size - 1.0 for size in sizes])
         freedom = np.minimum(freedom, np.inf if data.n_groups is None else data.n_groups - 1.0)
         interval = Interval(estimate, variance, _limits(estimate, unbiased, freedom, measure, data), "influence-curve")
-    if (refused := methods.refusal(query, parts, instead="use fewer folds, or pass all scores to infer")) is not None:
-        interval = without_limits(estimate, interval.method, f"a fold has {refused}")
     if data.group is None:
         _warn_of_repeats(label, place)
     inference = _result(interval, query, data, n_folds=len(folds))
