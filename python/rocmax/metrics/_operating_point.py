@@ -35,7 +35,7 @@ from rocmax.metrics.measures.at_threshold import FORMULAS
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval, of_models
 from rocmax.metrics.results._references import REFERENCES
-from rocmax.metrics.results._result import Unpacked, of_samples
+from rocmax.metrics.results._result import Unpacked, of_samples, table
 from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._reading import Weighted, read, require_none
 from rocmax.metrics.samples._sample import Sample, call, explain, one_model, require_clusters
@@ -141,18 +141,14 @@ class OperatingPoint(Unpacked):
 
     def _rows(self, most: int | None = None) -> list[dict[str, Any]]:
         """Return the rows of the first thresholds."""
-        columns: dict[str, Any] = {"threshold": self.threshold}
+        columns: dict[str, Any] = {"criterion": [rule.cell for rule in self._rules[:most]]}
         for name in ("threshold", *QUANTITIES):
-            both = getattr(self, f"{name}_interval")
-            columns |= {name: getattr(self, name)}
-            columns |= {} if both is None else {f"{name}_low": both.low, f"{name}_high": both.high}
-        columns |= {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
-        columns |= {} if self.guarantee is None else {"guarantee": self.guarantee}
-        held = {name: np.atleast_1d(column)[:most].tolist() for name, column in columns.items()}
-        of_all: dict[str, Any] = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
-        of_all |= {} if self.weight_kind is None else {"weight_kind": self.weight_kind}
-        cells = zip((rule.cell for rule in self._rules[:most]), *held.values(), strict=True)
-        return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
+            low, high = getattr(self, f"{name}_interval") or (None, None)
+            columns |= {name: getattr(self, name), f"{name}_low": low, f"{name}_high": high}
+        others = "tp", "fp", "fn", "tn", "guarantee", "n_pos", "n_neg", "prevalence", "weight_kind"
+        columns |= {name: getattr(self, name) for name in others}
+        held = {name: column[:most] if np.ndim(column) else column for name, column in columns.items()}
+        return table(len(held["criterion"]), held)
 
     def _journal(self) -> list[dict[str, str]]:
         of_alerts = words.style() == "alerts"
