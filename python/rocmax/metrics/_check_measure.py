@@ -56,7 +56,6 @@ def check_measure(measure: Measure) -> None:
         score = rng.normal(size=len(y)) + y
         score = 1.0 / (1.0 + np.exp(-np.round(2 * score) / 2 if tied else -score))
         of = f"{name}, {n_pos} positives and {n_neg} negatives{' with ties' * tied}"
-        held = [array.copy() for array in (y, score, weight)]
         for array in (y, score, weight):
             array.flags.writeable = False
         sample = Sample(y, score, weight, 1)
@@ -72,7 +71,6 @@ def check_measure(measure: Measure) -> None:
         _same(repeated, value, f"the value of {of} is another with weights than with as many equal samples")
         if type(measure).components is not Measure.components:
             _check_components(measure, sample, of)
-        _require(all(map(np.array_equal, held, (y, score, weight))), f"{of}: the samples are changed")
     y = np.arange(60) % 3 == 0
     score = 1.0 / (1.0 + np.exp(-np.random.default_rng(0).normal(size=(60, 2)) - y[:, None]))
     found = infer(y, score[:, 0], measure, random_state=0)

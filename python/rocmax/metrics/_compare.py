@@ -145,8 +145,7 @@ def compare(  # with samples first, the measure is second
     -------
     Comparison
         Estimates, covariance, every pair and the joint test; with `by` a :class:`SubgroupComparison`; for a list of
-        measures :class:`Results`.
-        O(n (K log n + K^2)) for K models.
+        measures :class:`Results`. O(n (K log n + K^2)) for K models.
 
     Raises
     ------

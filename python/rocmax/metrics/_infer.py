@@ -138,8 +138,7 @@ def infer(  # with samples first, the measure is second
     -------
     Inference
         Estimate, variance, standard error, confidence interval and test; with `by` a :class:`SubgroupInference`; for a
-        list of measures :class:`Results`.
-        O(n log n), for the bootstrap also O(n) per replicate.
+        list of measures :class:`Results`. O(n log n), for the bootstrap also O(n) per replicate.
 
     Raises
     ------

@@ -395,9 +395,8 @@ def auc_power(
 
     References
     ----------
-    .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses,
-       misuses, and possible solutions", Clinical Chemistry 50, 2004.
-       :doi:`10.1373/clinchem.2004.031823`
+    .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses, misuses, and
+       possible solutions", Clinical Chemistry 50, 2004. :doi:`10.1373/clinchem.2004.031823`
     """
     n_pos, n_neg = (
         number(count, name, "from 1 to 1e15", lambda value: 1 <= value <= _MOST)

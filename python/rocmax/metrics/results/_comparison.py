@@ -38,8 +38,7 @@ class PairComparison(NamedTuple):
         The difference (of non-inferiority plus the margin) over the standard error, and the degrees of freedom of
         Student's t, infinite for the normal distribution; with "venkatraman" the distance of the curves.
     pvalue, pvalue_adjusted : float
-        The least level at which the interval excludes 0, and the same adjusted for the number of
-        pairs.
+        The least level at which the interval excludes 0, and the same adjusted for the number of pairs.
     """
 
     model_a: str
@@ -81,8 +80,6 @@ class Comparison(Measured):
         Covariance of the estimates; None with "venkatraman".
     pairs : tuple of PairComparison
         Every pair of models.
-    measure : Measure
-        What was measured.
     method : str
         Source of the covariance.
     paired : bool
@@ -91,14 +88,11 @@ class Comparison(Measured):
         The hypothesis about the difference of a pair.
     adjust : str or None
         Adjustment of the p-values for the number of pairs.
-    confidence_level : float
-        Nominal coverage of each interval.
     n_pos, n_neg : float, or tuple of float
         Number of positive and negative samples, or their total weights; one per model for independent samples.
-    pos_label : label
-        The label of the positive class.
     parts : tuple
         Independent parts of the covariance, each with its degrees of freedom.
+    measure, confidence_level, pos_label
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped, no_interval
         As in :class:`Inference`; without intervals there is no covariance and no joint test either.
     """
