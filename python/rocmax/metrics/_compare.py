@@ -184,14 +184,12 @@ def compare(  # with samples first, the measure is second
     check_choice("adjust", adjust, ADJUSTED)
     check_seed(random_state)
     apart = isinstance(y_true, Mapping)
-    every = (
-        independent(compare, y_true, y_score, reading) if apart else [read(compare, y_true, y_score, reading, Reading)]
-    )
+    given = compare, y_true, y_score, reading
+    every = independent(*given) if apart else [read(*given, Reading)]
     asked = zip(measures, questions, strict=True)
     queries = [Query(one, chosen, question, seed=random_state, adjust=adjust) for one, question in asked]
-    results: Comparison | Results = put_together(
-        [_of_measure(every, query, [*y_true] if apart else None) for query in queries], measure
-    )
+    found = [_of_measure(every, query, [*y_true] if apart else None) for query in queries]
+    results: Comparison | Results = put_together(found, measure)
     return results
 
 

@@ -540,9 +540,7 @@ def _period(values: NDArray[Any]) -> int:
     n = len(values)
     small = [k for k in range(1, isqrt(n) + 1) if n % k == 0]
     for length in [*small, *(n // k for k in reversed(small))]:
-        head = slice(length, length + 64)  # most lengths are ruled out here
-        if np.array_equal(values[head], values[: len(values[head])]) and np.array_equal(
-            values[length:], values[:-length]
-        ):
+        head = values[length : length + 64]  # most lengths are ruled out here
+        if np.array_equal(head, values[: len(head)]) and np.array_equal(values[length:], values[:-length]):
             return length
     return n

@@ -394,13 +394,11 @@ def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[
     """Return the first rows of a table as lines of plain text: names to the left, numbers to the right."""
     names = list(rows[0])
     shown_rows = cells(rows[:MOST_ROWS], bounded)
-    left = {name for name in names if isinstance(rows[0][name], str)}
+    side = {name: "<" if isinstance(rows[0][name], str) else ">" for name in names}
     width = {name: max(len(name), *(len(row[name]) for row in shown_rows)) for name in names}
 
     def line(texts: Mapping[str, str]) -> str:
-        return "  ".join(
-            f"{texts[name]:<{width[name]}}" if name in left else f"{texts[name]:>{width[name]}}" for name in names
-        ).rstrip()
+        return "  ".join(f"{texts[name]:{side[name]}{width[name]}}" for name in names).rstrip()
 
     more = [f"and {len(rows) - MOST_ROWS:,} more rows: to_frame() has all"] if len(rows) > MOST_ROWS else []
     return [line(dict(zip(names, names, strict=True))), *(line(row) for row in shown_rows), *more]

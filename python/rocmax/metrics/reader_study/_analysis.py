@@ -108,11 +108,9 @@ def _unbiased(study: Readings, measure: Measure) -> F64:
         crossed += flat @ flat.T
     sums = rows.sum(axis=1)
     products = np.multiply.outer(sums, sums) - rows @ rows.T - columns @ columns.T + crossed
-    counted = (np.multiply.outer(n_pos, n_pos) - of_pos @ of_pos.T) * (
-        np.multiply.outer(n_neg, n_neg) - of_neg @ of_neg.T
-    )
+    counts = [np.multiply.outer(n, n) - of @ of.T for n, of in ((n_pos, of_pos), (n_neg, of_neg))]
     theta = sums / (n_pos * n_neg)
-    return np.asarray(np.multiply.outer(theta, theta) - products / counted)
+    return np.asarray(np.multiply.outer(theta, theta) - products / (counts[0] * counts[1]))
 
 
 def _bootstrap(study: Readings, measure: Measure, n_resamples: int, random_state: Any) -> F64:

@@ -481,14 +481,8 @@ class Readings(Value):
     def missing_readings(self) -> tuple[MissingReadings, ...]:
         """The cases without a reading, for each modality and reader that has any."""
         lacking = np.argwhere(self.readings < len(self.cases))
-        return tuple(
-            MissingReadings(
-                plain(self.modalities[i]),
-                plain(self.readers[j]),
-                tuple(plain(name) for name in self.cases[np.isnan(self.scores[i, j])]),
-            )
-            for i, j in lacking
-        )
+        held = [(self.modalities[i], self.readers[j], self.cases[np.isnan(self.scores[i, j])]) for i, j in lacking]
+        return tuple(MissingReadings(plain(a), plain(b), tuple(map(plain, cases))) for a, b, cases in held)
 
 
 def readings_of(function: Callable[..., Any], y_true: Any, y_score: Any, reading: Mapping[str, Any]) -> Readings:

@@ -221,12 +221,8 @@ class Comparison(Measured):
         errors = self.standard_errors.tolist() if error is None else [error] * len(self.estimates)
         own = dict(zip(self.estimates, errors, strict=True))
         names = self._best_first() if len(own) > words.MOST_NAMED else own
-        return words.listing(
-            [
-                f"{words.label_text(name)} = {words.digits(self.estimates[name], self._places(own[name]))}"
-                for name in names
-            ]
-        )
+        texts = {name: words.digits(self.estimates[name], self._places(own[name])) for name in names}
+        return words.listing([f"{words.label_text(name)} = {text}" for name, text in texts.items()])
 
     def _lines(self) -> list[str]:
         if self.no_interval:

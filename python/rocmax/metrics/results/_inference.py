@@ -340,9 +340,8 @@ def put_together(found: list[Any], measure: Any) -> Any:
     if not isinstance(measure, (list, tuple)):
         return found[0]
     each = [one if isinstance(one, Results) else Results((one,), (None,)) for one in found]
-    return Results(
-        tuple(one for table in each for one in table), tuple(name for table in each for name in table.models)
-    )
+    results, models = zip(*(pair for one in each for pair in zip(one, one.models, strict=True)), strict=True)
+    return Results(results, models)
 
 
 def of_models(data: Sample, found: Callable[[Sample], Any]) -> Any:
