@@ -61,43 +61,23 @@ _NEGATIVE = "the negative classes, or rest for all but the positive one; needed 
 Range = tuple[float, float]
 
 
-def _number(domain: str, holds: Callable[[float], bool]) -> Callable[[str], float]:
-    """Return the conversion of a text to a number for which `holds` is true; `domain` says so in words."""
+def _number(domain: str, holds: Callable[[Any], bool], kind: type[float] | type[int] = float) -> Callable[[str], Any]:
+    """Return the conversion of a text to a number, or a whole one, for which `holds` is true, `domain` in words."""
 
     def convert(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text}: need a number") from None
-        if not holds(value):
-            raise argparse.ArgumentTypeError(f"{text}: need a number {domain}")
-        return value
-
-    return convert
-
-
-def _whole(domain: str, least: int, most: float = float("inf")) -> Callable[[str], int]:
-    """Return the conversion of a text to a whole number from `least` to `most`; `domain` says so in words."""
-
-    def convert(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text}: need a whole number {domain}")
-        return int(text)
+        with suppress(ValueError):
+            if (kind is float or text.isdecimal()) and holds(value := kind(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"{text}: need a {'whole ' if kind is int else ''}number {domain}")
 
     return convert
 
 
 _level = _number("between 0 and 1", lambda value: 0 < value < 1)
 _positive = _number("above 0", lambda value: 0 < value < float("inf"))
-_seed = _whole("from 0 to 2**32 - 1", 0, 2**32 - 1)
-_two_at_least = _whole("of at least 2", 2)
-_count = _whole("of at least 0", 0)
-
-
-def _range_of(option: str, low: float, high: float) -> tuple[float, float]:
-    if not 0 <= low < high <= 1:
-        raise Misuse(f"{option} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
-    return low, high
+_seed = _number("from 0 to 2**32 - 1", lambda value: value < 2**32, int)
+_two_at_least = _number("of at least 2", lambda value: value >= 2, int)
+_count = _number("of at least 0", lambda _: True, int)
 
 
 def _separator(text: str) -> str:
@@ -166,7 +146,13 @@ def _measure(text: str) -> Measure:
     name, _, rest = text.partition(":")
     try:
         if kind := NAMED.get(name):
-            return helpful(kind)(*map(_measure_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
+            if rest:
+                return helpful(kind)(*map(_measure_option, filter(None, rest.split(","))))
+            try:
+                measure: Measure = kind()
+            except TypeError:
+                raise ValueError(f"needs its option after a colon, such as {name}:0.1") from None
+            return measure
         if rest:
             return _own(name, rest)
         raise ModuleNotFoundError
@@ -176,14 +162,6 @@ def _measure(text: str) -> Measure:
         raise argparse.ArgumentTypeError(f"{text}: {what}; {known}") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
-
-
-def _usual(name: str, kind: Callable[..., Measure]) -> Measure:
-    """Return a measure without options."""
-    try:
-        return kind()
-    except TypeError:
-        raise ValueError(f"needs its option after a colon, such as {name}:0.1") from None
 
 
 def _measure_option(text: str) -> Any:
@@ -274,10 +252,12 @@ class Ranged(Options):
     specificity: Range | None = _range(None, "the same range in specificities: 0.9 1 is --fpr 0 0.1")
 
     def __post_init__(self) -> None:
-        if self.specificity is not None:
-            self.fpr = complement(_range_of("--specificity", *self.specificity))
-        elif self.fpr is not None:
-            self.fpr = _range_of("--fpr", *self.fpr)
+        if (given := self.specificity or self.fpr) is not None:
+            low, high = given
+            if not 0 <= low < high <= 1:
+                option = "--specificity" if self.specificity else "--fpr"
+                raise Misuse(f"{option} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
+            self.fpr = complement((low, high)) if self.specificity else (low, high)
 
 
 @dataclass(kw_only=True)

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -43,14 +43,15 @@ _SMALL = 1_000_000
 _FEWEST = 20
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A fitted model, the coding of its columns, why it was chosen, and its partial AUC out of fold."""
+class Choice(NamedTuple):
+    """A fitted model, the coding of its columns, why it was chosen, and its results for JSON and in words."""
 
     coder: TableCoder | None
     classifier: Any
     reason: str
-    partial_auc: float | None = None
+    results: dict[str, Any]
+    text: str
+    partial_auc: float | None = None  # out of fold
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class FitTable:
     X: pl.DataFrame
     schema: Schema
     positive: NDArray[np.bool_]
+    fpr_range: tuple[float, float]
     weight: Weight = None
     groups: NDArray[Any] | None = None
     in_time: bool = False  # whether rows are in order of time
@@ -101,6 +103,7 @@ def run(arguments: Fit) -> None:
             X=_model.features(rows, schema, form),
             schema=schema,
             positive=positive,
+            fpr_range=arguments.fpr,
             weight=weights,
             groups=None if groups is None else table.cluster_numbers(frame, [groups]),
             in_time=arguments.time is not None,
@@ -110,7 +113,7 @@ def run(arguments: Fit) -> None:
     form.tell()
     if not arguments.json:
         report.columns(schema)
-    choice = _choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
+    choice = _choose(data, arguments)
     model = _model.Model(
         schema=schema,
         coder=choice.coder,
@@ -135,13 +138,22 @@ def run(arguments: Fit) -> None:
         "left_out": schema.left_out,
         "columns": {column.name: column.words for column in schema.columns},
         **form.notes.plain(),
-        **_made(model, choice),
+        "kind": model.kind,
+        "reason": choice.reason,
+        "cross_validated_partial_auc": choice.partial_auc,
+        **choice.results,
         "model": arguments.out,
     }
     if arguments.json:
         report.emit(result)
         return
-    _show(arguments, labels, result, choice)
+    tell = log if is_stdout(arguments.out) else say
+    tell(f"{arguments.data}: {labels.summary(len(positive), int(positive.sum()))}")
+    if n_dropped:
+        tell(f"dropped because of missing values: {n_dropped:,} rows")
+    tell(f"columns: {len(schema.numeric)} numeric, {len(schema.categorical)} categorical")
+    tell(f"model: {choice.reason}\n{choice.text}")
+    tell(f"model file: {report.where(arguments.out)}")
 
 
 def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
@@ -166,64 +178,19 @@ def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")
 
 
-def _made(model: _model.Model, choice: Choice) -> dict[str, Any]:
-    """Return the results of training."""
-    machine = model.classifier
-    found: dict[str, Any] = {
-        "kind": model.kind,
-        "reason": choice.reason,
-        "cross_validated_partial_auc": choice.partial_auc,
-    }
-    if model.kind == "ensemble":
-        return found | {
-            "confidence_interval": machine.inference_.confidence_interval,
-            "no_interval": machine.inference_.no_interval,
-            "families": machine.families_,
-            "leaderboard": machine.leaderboard_,
-        }
-    if model.kind == "boosting":
-        return found | {"objective": str(machine.objective_), "n_estimators": machine.n_estimators_}
-    return found | {
-        "surrogate": machine.surrogate_,
-        "C": machine.C_ if hasattr(machine, "C_") else machine.C,
-        "dual_gap": machine.dual_gap_,
-        "n_iter": machine.n_iter_,
-    }
-
-
-def _show(arguments: Fit, labels: classes.LabelColumn, result: dict[str, Any], choice: Choice) -> None:
-    tell = log if is_stdout(arguments.out) else say
-    tell(f"{arguments.data}: {labels.summary(result['n_samples'], result['n_positive'])}")
-    if result["n_dropped"]:
-        tell(f"dropped because of missing values: {result['n_dropped']:,} rows")
-    tell(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
-    tell(f"model: {choice.reason}")
-    if result["kind"] == "ensemble":
-        tell(choice.classifier.summary())
-    elif choice.partial_auc is not None:
-        tell("cross-validated partial AUC {:.4f} on FPR [{:g}, {:g}]".format(choice.partial_auc, *arguments.fpr))
-    if result["kind"] == "linear":
-        tell(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified optimality gap {result['dual_gap']:.1e}")
-    elif result["kind"] == "boosting":
-        objective = "log loss" if result["objective"] == "log_loss" else "log loss and the pairs of the range"
-        tell(f"objective: {objective}")
-    tell(f"model file: {report.where(arguments.out)}")
-
-
-def _choose(
-    data: FitTable, kind: str, fpr_range: tuple[float, float], *, Cs: Sequence[float] | None, n_folds: int | None
-) -> Choice:
-    """Return the best model of a kind ("auto", "ensemble", "linear", "boosting"), fitted."""
+def _choose(data: FitTable, arguments: Fit) -> Choice:
+    """Return the best model of the kind that is asked for, fitted."""
+    kind, Cs, n_folds = arguments.model, arguments.C, arguments.folds
     if kind == "boosting":
-        return _trees(data, fpr_range, n_folds)
+        return _trees(data, n_folds)
     if Cs is not None and len(Cs) == 1:
-        return _line(data, fpr_range, Cs, [], "a linear model, by --C")
+        return _line(data, Cs, [], "a linear model, by --C")
     reason = "a linear model (--model linear)"
     if kind != "linear" and Cs is None:
         if kind == "ensemble" or min(data.positive.sum(), (~data.positive).sum()) >= _FEWEST:
-            return _ensemble(data, fpr_range, _split(data, n_folds or folds_by_default(len(data.positive))))
+            return _ensemble(data, _split(data, n_folds or folds_by_default(len(data.positive))))
         reason = f"a linear model: with fewer than {_FEWEST} rows of a class families cannot be compared"
-    return _line(data, fpr_range, Cs, _split(data, n_folds), reason)
+    return _line(data, Cs, _split(data, n_folds), reason)
 
 
 def _split(data: FitTable, n_folds: int | None) -> list[Fold]:
@@ -242,11 +209,11 @@ def _split(data: FitTable, n_folds: int | None) -> list[Fold]:
         raise Failure(f"{what}{str(error).removeprefix('cv').lstrip('=: ')} (--folds)") from error
 
 
-def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
+def _ensemble(data: FitTable, folds: list[Fold]) -> Choice:
     """Return the ensemble of the families that rank best."""
     if find_spec("lightgbm") is None:  # of one that is damaged there is a warning
         log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
-    model: Any = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
+    model: Any = PartialAUCEnsembleClassifier(data.fpr_range, cv=folds, random_state=0)
     model._schema = data.schema
     with report.warned(notes=data.notes), report.progress("families") as show:
 
@@ -258,38 +225,45 @@ def _ensemble(data: FitTable, fpr_range: tuple[float, float], folds: list[Fold])
     model.set_params(cv=len(folds)).out_of_fold_ = None  # the model file needs no rows
     n, kept = len(model.leaderboard_), model.families_
     reason = f"the mean of {len(kept)} of {n} families" if len(kept) > 1 else f"{kept[0]}, one of {n} families"
-    return Choice(None, model, f"{reason}, by their partial AUC out of fold", float(model.inference_.estimate))
+    area, reason = model.inference_, f"{reason}, by their partial AUC out of fold"
+    results = {"confidence_interval": area.confidence_interval, "no_interval": area.no_interval}
+    results |= {"families": kept, "leaderboard": model.leaderboard_}
+    return Choice(None, model, reason, results, model.summary(), area.estimate)
 
 
-def _line(
-    data: FitTable, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
-) -> Choice:
+def _line(data: FitTable, Cs: Sequence[float] | None, folds: list[Fold], reason: str) -> Choice:
     """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
     coder, X = data.coded("sparse linear")
     if Cs is not None and len(Cs) == 1:
-        line: Any = PartialAUCSVC(fpr_range, C=Cs[0])
+        line: Any = PartialAUCSVC(data.fpr_range, C=Cs[0])
     else:
-        line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
+        line = PartialAUCSVCCV(data.fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
     with report.warned(notes=data.notes), report.progress("linear models"):
         line.fit(X, data.positive, data.weight)
+    C = line.C_ if folds else line.C
+    results = {"surrogate": line.surrogate_, "C": C, "dual_gap": line.dual_gap_, "n_iter": line.n_iter_}
+    text = f"surrogate {line.surrogate_}, C = {C:g}; certified optimality gap {line.dual_gap_:.1e}"
     if not folds:
-        return Choice(coder, line, reason)
+        return Choice(coder, line, reason, results, text)
     line.set_params(cv=len(folds))  # the model file needs no rows
-    held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == line.C_)[0]]
-    return Choice(coder, line, reason, float(held_out.mean()))
+    held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == C)[0]].mean()
+    measured = "cross-validated partial AUC {:.4f} on FPR [{:g}, {:g}]".format(held_out, *data.fpr_range)
+    return Choice(coder, line, reason, results, f"{measured}\n{text}", held_out)
 
 
-def _trees(data: FitTable, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
+def _trees(data: FitTable, n_folds: int | None) -> Choice:
     """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
     imported("lightgbm")
     coder, X = data.coded("one-hot trees")
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
-    model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
+    model = PartialAUCBoostingClassifier(data.fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     if (fewest := min(data.positive.sum(), (~data.positive).sum())) < _FEWEST:
         log(f"boosted trees: few held-out rows of {fewest} of a class choose the number of rounds; see --model linear")
     with report.warned(notes=data.notes), report.progress("boosted trees") as tell:
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
     model.set_params(validation=None)  # the model file needs no rows
-    return Choice(coder, model, "boosted trees (--model boosting)")
+    results = {"objective": str(model.objective_), "n_estimators": model.n_estimators_}
+    objective = "log loss" if model.objective_ == "log_loss" else "log loss and the pairs of the range"
+    return Choice(coder, model, "boosted trees (--model boosting)", results, f"objective: {objective}")
