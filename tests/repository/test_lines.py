@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_198, "digests and moments by the core"),
     "python/rocmax/_checks": (1_196, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (3_539, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (3_536, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (347, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_286, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_326, "small trees; parameters without an effect; features of trees"),
@@ -23,7 +23,7 @@ MOST = {
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_684, "fewer vectors over the samples held by ramps"),
-    "python/rocmax/torch": (259, ""),
+    "python/rocmax/torch": (240, ""),
     "rust/py/src": (2_230, "NumPy's functions are looked up at import; limits of differences, digests"),
     "rust/core/src": (17_186, "ends of large beta distributions; rows are drawn for curvatures"),
 }

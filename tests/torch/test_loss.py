@@ -107,13 +107,13 @@ def test_a_memory_holds_the_last_scores_of_either_class():
     module = PartialAUCLoss(memory=5, blend=1.0)
     for part in range(0, 40, 8):
         module(torch.tensor(S[part : part + 8]), Y[part : part + 8])
-    scores, labels, weights = module._past.past
+    scores, labels, weights = module._past
     for label in (True, False):
         assert sorted(scores[labels == label]) == sorted(S[label == Y][-5:])
     assert list(weights) == [1.0] * 10
     module.forget()
     module(torch.tensor(S[:2]), Y[:2])
-    assert len(module._past.past[0]) == 2
+    assert len(module._past[0]) == 2
 
 
 def test_evaluation_leaves_the_memory_alone():

@@ -64,11 +64,27 @@ class _Scored:
         self.form = self._wanted.form
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        arguments = self._arguments
-        with about(arguments.data), report.progress("rows") as tell:
-            for rows in table.batches(arguments.data, self._wanted):
-                yield self._of(rows)
-                self.n_rows += len(rows.frame)
+        model, path = self._model, self._arguments.data
+        kept = list(dict.fromkeys(self._arguments.keep))
+        with about(path), report.progress("rows") as tell:
+            for rows in table.batches(path, self._wanted):
+                if model.label in rows.frame.columns and model.label not in (*kept, *self.made):
+                    kept.insert(0, model.label)
+                columns = [rows.frame[name] for name in kept]
+                for name in self.made:
+                    if name in kept:
+                        how = "rename it, or do not --keep it"
+                        raise Failure(f"column {name!r} has the name of an output column: {how}")
+                with report.warned(notes=self.form.notes):
+                    X = _model.features(rows, model.schema, self.form, self.n_rows)
+                    scores = model.scores(X, self.n_rows)
+                self._later.add(X, scores)
+                labels = np.where(scores >= model.classifier.threshold_, model.positive, model.negative)
+                made = [pl.Series(SCORE, scores), pl.Series(PREDICTED, labels)][: len(self.made)]
+                found = pl.DataFrame([*columns, *made])
+                self.columns = found.columns
+                yield found
+                self.n_rows += len(found)
                 tell(description=f"{self.n_rows:,} rows")
 
     def notes(self) -> dict[str, Any]:
@@ -76,25 +92,6 @@ class _Scored:
         self.form.notes.add(*self._later.told())
         self.form.tell()
         return self.form.notes.plain()
-
-    def _of(self, rows: table.Table) -> pl.DataFrame:
-        model, frame = self._model, rows.frame
-        kept = list(dict.fromkeys(self._arguments.keep))
-        if model.label in frame.columns and model.label not in (*kept, *self.made):
-            kept.insert(0, model.label)
-        columns = [frame[name] for name in kept]
-        for name in self.made:
-            if name in kept:
-                raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
-        with report.warned(notes=self.form.notes):
-            X = _model.features(rows, model.schema, self.form, self.n_rows)
-            scores = model.scores(X, self.n_rows)
-        self._later.add(X, scores)
-        labels = np.where(scores >= model.classifier.threshold_, model.positive, model.negative)
-        made = [pl.Series(SCORE, scores), pl.Series(PREDICTED, labels)][: len(self.made)]
-        found = pl.DataFrame([*columns, *made])
-        self.columns = found.columns
-        return found
 
 
 def _csv(frames: Iterable[pl.DataFrame], form: Form, suffixes: Sequence[str] = ()) -> Iterator[str]:

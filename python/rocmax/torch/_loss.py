@@ -13,29 +13,7 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.risks import blended_pair_loss
 
-
-class Memory:
-    """The last `size` scores of each class and their weights, the latest first."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self.past: tuple[F64, Bool, F64] = np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0)
-
-    def joined(self, scores: F64, positive: Bool, weight: F64) -> tuple[F64, Bool, F64]:
-        """Return scores, classes and weights of these samples, followed by the past ones."""
-        s, labels, w = (np.concatenate(pair) for pair in zip((scores, positive, weight), self.past, strict=True))
-        return s, labels, w
-
-    def add(self, scores: F64, positive: Bool, weight: F64) -> None:
-        """Keep samples of positive weight."""
-        own = np.flatnonzero(weight > 0)[::-1]
-        s, labels, w = self.joined(scores[own], positive[own], weight[own])
-        kept = np.concatenate([np.flatnonzero(labels == label)[: self._size] for label in (True, False)])
-        self.past = s[kept], labels[kept], w[kept]
-
-
-# The largest number of past scores per class.
-_MOST = 10_000_000
+_MOST = 10_000_000  # past scores per class
 
 
 class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
@@ -110,7 +88,7 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
 
     def forget(self) -> None:
         """Empty the memory."""
-        self._past = Memory(self.memory)
+        self._past: tuple[F64, Bool, F64] = np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0)  # the latest first
 
     def forward(self, scores: Any, labels: Any, weight: Any = None) -> Any:
         """Return the loss of a batch.
@@ -170,9 +148,12 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
     def _of_pairs(self, scores: F64, positive: Bool, weight: F64) -> tuple[float, F64]:
         """Return R, with the memory, and the gradient of `scores`; 0 if there is only one class."""
         remember = self.training and self.memory > 0
-        s, labels, w = self._past.joined(scores, positive, weight) if remember else (scores, positive, weight)
+        s, labels, w = scores, positive, weight
         if remember:
-            self._past.add(scores, positive, weight)
+            s, labels, w = (np.concatenate(pair) for pair in zip((s, labels, w), self._past, strict=True))
+            order = np.concatenate([np.flatnonzero(weight > 0)[::-1], np.arange(len(scores), len(s))])
+            kept = np.concatenate([order[labels[order] == label][: self.memory] for label in (True, False)])
+            self._past = s[kept], labels[kept], w[kept]
         of_class = [float(w[labels == label].sum()) for label in (False, True)]
         if min(of_class) == 0.0:
             return 0.0, np.zeros(len(scores))
