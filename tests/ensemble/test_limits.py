@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier
 from rocmax._tables._coder import TableCoder
-from rocmax.ensemble import _boosted
+from rocmax.ensemble import _models
 from rocmax.ensemble._models import FAMILIES, Logistic
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -92,7 +92,7 @@ def test_small_trees_are_a_candidate_where_positives_are_few(monkeypatch: pytest
     X = rng.normal(size=(600, 3))
     y = X[:, 0] + X[:, 1] + rng.logistic(size=600) > 2.5
     for errors, leaves in ((-np.inf, 7), (np.inf, 31)):
-        monkeypatch.setattr(_boosted, "ERRORS_OF_SIZE", errors)
+        monkeypatch.setattr(_models, "ERRORS_OF_SIZE", errors)
         fitted = model("lightgbm").fit(X, y)
         (row,) = fitted.leaderboard_
         assert row["chosen"].get("num_leaves", 31) == leaves
