@@ -145,7 +145,7 @@ def test_another_version_of_scikit_learn_is_told_once(
 
 
 def test_models_of_many_names_are_read(tmp_path: Path, run: Run) -> None:
-    n = 20_000
+    n = 2_000
     y = np.arange(n) % 2
     columns = {"y": y, "x": np.random.default_rng(0).normal(size=n) + y, "name": [f"{k:05}a" for k in range(n)]}
     pl.DataFrame(columns).write_csv(tmp_path / "d.csv")

@@ -57,7 +57,7 @@ def data():
 
 
 @pytest.mark.parametrize("model", [*MODELS, *TREES], ids=lambda model: str(model)[:40])
-def test_scores_do_not_depend_on_the_threshold(model, data):
+def test_scores_do_not_depend_on_the_threshold(model, data, few_trees):
     X, y = data
     if model in TREES:
         pytest.importorskip("lightgbm")

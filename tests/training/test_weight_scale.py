@@ -41,7 +41,7 @@ TREES = {
 
 
 @pytest.mark.parametrize("make", TREES.values(), ids=TREES)
-def test_the_scale_of_weights_means_nothing_to_trees(make: Any) -> None:
+def test_the_scale_of_weights_means_nothing_to_trees(make: Any, few_trees: None) -> None:
     X, y = make_classification(200, 6, n_informative=4, weights=[0.7], random_state=0)
     weight = np.random.default_rng(0).lognormal(0, 0.5, 200)
     weight[::7] = 0
