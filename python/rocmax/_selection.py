@@ -52,16 +52,10 @@ def standings(
     best = int(np.argmax(value))
     variance = np.diagonal(covariance)
     of_difference = variance + variance[best] - 2.0 * covariance[best]
-    of_difference = np.where(of_difference > _ROUNDING * (variance + variance[best]), of_difference, 0.0)
-    of_difference = np.where(np.isnan(variance), np.nan, of_difference)
-    error = np.sqrt(of_difference)
-    difference = value - value[best]
-    kept = ~(difference < -lead * error)
-    own = np.sqrt(np.maximum(variance, 0.0))
-    return [
-        Standing(float(value[k]), float(own[k]), float(difference[k]), float(error[k]), bool(kept[k]))
-        for k in range(len(value))
-    ]
+    error = np.sqrt(np.where(of_difference <= _ROUNDING * (variance + variance[best]), 0.0, of_difference))  # or NaN
+    own, difference = np.sqrt(np.maximum(variance, 0.0)), value - value[best]
+    columns = value, own, difference, error, ~(difference < -lead * error)
+    return [Standing(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def paired_difference(

@@ -8,8 +8,8 @@ ROOT = Path(__file__).parents[2]
 # The most lines of each folder, without those below that are listed, and what the lines of its last rise are for. Lower
 # a number when the lines fall; who raises one says why.
 MOST = {
-    "python/rocmax": (1_198, "digests and moments by the core"),
-    "python/rocmax/_checks": (1_196, "categories of texts compared as codes"),
+    "python/rocmax": (1_192, "digests and moments by the core"),
+    "python/rocmax/_checks": (1_188, "categories of texts compared as codes"),
     "python/rocmax/_cli": (3_536, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (347, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_286, "frames are told from arrays without narwhals"),

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
-    _check_sample_weight,
     _num_samples,
     check_array,
     check_consistent_length,
@@ -16,8 +16,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from rocmax._checks.arrays import in_numpy, is_dask as is_collection, plain, require_read, require_unmasked, unmasked
-from rocmax._checks.samples import require_finite, require_labels, require_present
+from rocmax._checks.arrays import in_numpy, is_dask as is_collection, require_read, require_unmasked
+from rocmax._checks.samples import require_labels, require_weights, weights
 from rocmax._parameters import shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
@@ -51,20 +51,12 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     """Return one finite weight of at least 0 for each sample; None if all are 1."""
     if sample_weight is None:
         return None
-    sample_weight = in_numpy(sample_weight)
-    if is_dask(sample_weight):
-        sample_weight = np.asarray(sample_weight)
-    require_present(sample_weight, "sample_weight")
-    if (dtype := unmasked(sample_weight, "sample_weight").dtype).kind in "mMc":
-        raise ValueError(f"sample_weight must be numeric, got an array of dtype {dtype}")
-    usual = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
-    if usual and sample_weight.min() >= 0 and sample_weight.any():
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    else:
-        with _checks("sample_weight"):
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        require_finite(weight, "sample_weight")  # scikit-learn does not check a single number
-    return None if np.all(weight == 1.0) else plain(weight)
+    given, n_samples = np.asarray(sample_weight) if is_dask(sample_weight) else sample_weight, n_rows(X)
+    weight = weights(np.full(n_samples, given) if isinstance(given, Number) else given, n_samples)
+    require_weights(weight)
+    if not weight.any():
+        raise ValueError("sample_weight is zero everywhere: some samples must count")
+    return None if np.all(weight == 1.0) else weight
 
 
 def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool]:
