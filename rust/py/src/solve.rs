@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use rocmax_core::Error;
 use rocmax_core::solve::{self, Cross, Curved, Features, Side};
 
+use crate::data::array::FeatureArray;
 use crate::error;
 use crate::gate::{self, Need};
 use crate::risk::Curvature;
@@ -78,21 +79,19 @@ type Indices<'py> = PyReadonlyArray1<'py, i32>;
 /// Features of all samples: dense, or the values, columns and starts of the rows of a sparse matrix.
 #[derive(FromPyObject)]
 pub(crate) enum Matrix<'py> {
-    // The most frequent first: an error is made of each that does not fit.
-    Double(PyReadonlyArray2<'py, f64>),
+    Dense(FeatureArray<'py>),
     Sparse((Column<'py>, Indices<'py>, Indices<'py>)),
-    Single(PyReadonlyArray2<'py, f32>),
 }
 
 /// The value of an expression for the features of a matrix, whatever their type.
 macro_rules! with_features {
     ($matrix:expr, $features:ident => $value:expr) => {
         match $matrix {
-            Matrix::Single(all) => {
+            Matrix::Dense(FeatureArray::Single(all)) => {
                 let $features = Features::Dense(all.as_slice()?);
                 $value
             }
-            Matrix::Double(all) => {
+            Matrix::Dense(FeatureArray::Double(all)) => {
                 let $features = Features::Dense(all.as_slice()?);
                 $value
             }

@@ -197,8 +197,8 @@ fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &
     order::sort(&mut pos, ctx)?;
     pos.reverse();
     // Positives only rise; negatives only sink, and only while they are above a positive.
-    let lowest = lowest.max(pos[0].score() - hinge.margin);
-    neg.retain(|entry| entry.score() >= lowest);
+    let last = Entry::new(lowest.max(pos[0].score() - hinge.margin), u32::MAX);
+    neg.retain(|entry| *entry <= last);
     order::sort(&mut neg, ctx)?;
     Ok((Class::new(pos, -hinge.margin, weights), Class::new(neg, 0.0, weights)))
 }

@@ -40,6 +40,9 @@ arrays!(ScoreArray, "scores must be an array of float64 or float32",
     F64 => PyArray1 PyReadonlyArray1 f64, F32 => PyArray1 PyReadonlyArray1 f32,
     F64s => PyArray2 PyReadonlyArray2 f64, F32s => PyArray2 PyReadonlyArray2 f32);
 
+arrays!(FeatureArray, "features must be a matrix of float64 or float32",
+    Double => PyArray2 PyReadonlyArray2 f64, Single => PyArray2 PyReadonlyArray2 f32);
+
 impl LabelArray<'_> {
     /// The labels, checked.
     pub(crate) fn labels(&self) -> PyResult<Labels<'_>> {
