@@ -63,8 +63,8 @@ class DenseDesign(_LinearDesign):
         # What products in double precision subtract from each row; None: products are those of X as it is.
         self._origin = origin
         self.eps = rounding_of(X.dtype) if origin is None else self.eps
-        # Whether the core reads rows of X.
-        self._in_memory = origin is None and type(X) is np.ndarray
+        # Whether the core reads rows of X, and as they are.
+        self._in_memory, self._plain = origin is None and type(X) is np.ndarray, is_plain(X)
         # Whether it makes all products.
         self._in_core = self._in_memory and X.size <= settings().core_product
 
@@ -98,7 +98,7 @@ class DenseDesign(_LinearDesign):
         if self._in_memory:
             used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
             if len(used) <= _FEW * self.n_samples:
-                if is_plain(self._X):
+                if self._plain:
                     return _core.adjoint(self._X, [*coefs], self.dim)
                 for some in slices(len(used), _COPIED // self.dim):
                     vectors += _core.adjoint(self._read(used[some]), [coef[used[some]] for coef in coefs], self.dim)
@@ -118,13 +118,13 @@ class DenseDesign(_LinearDesign):
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         if not self._in_memory:
             return None
-        if is_plain(self._X):
+        if self._plain:
             return _core.newton_step(self._X, rows, pull.core, gradient, until)
         return _core.newton_step(self._read(rows), np.arange(len(rows)), pull.core, gradient, until)
 
     def _read(self, rows: Rows | slice) -> AnyArray:
         """Return some rows for the core: of plain features all as they are, of others a copy."""
-        return self._X if is_plain(self._X) else in_rows(as_float(self._X[rows]))
+        return self._X if self._plain else in_rows(as_float(self._X[rows]))
 
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):

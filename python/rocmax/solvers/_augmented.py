@@ -185,4 +185,5 @@ class Envelope:
         ]
         if not tied:
             return -gradient
-        return solve(Springs.joined(*map(list, zip(*tied, strict=True))), gradient, design, residual)
+        springs = Springs(*tied[0]) if len(tied) == 1 else Springs.joined(*map(list, zip(*tied, strict=True)))
+        return solve(springs, gradient, design, residual)

@@ -101,12 +101,13 @@ def check_design(objective: Objective) -> None:
 
 def reach(design: Design, coef: F64) -> float:
     """Return the larger length of the samples with the highest and the lowest score or coefficient."""
-    ends = np.array([np.argmax(coef), np.argmin(coef)])
+    ends = np.array([coef.argmax(), coef.argmin()])
     # On rows of files or clusters a product with all samples would be a pass over these.
     both, some = design.rows(ends), np.eye(2)
     if both is None:
         both, some = design, 1.0 * (np.arange(design.n_samples) == ends[:, None])
-    return float(np.sqrt(np.max([0.0, *(inner(design, vector, vector) for vector in both.adjoint(some))])))
+    vectors = both.adjoint(some)
+    return float(np.sqrt(design.inner(vectors, vectors).diagonal().max(initial=0.0)))
 
 
 def rounded(model: Model, design: Design, positive: Bool) -> Model:
