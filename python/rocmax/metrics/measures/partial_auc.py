@@ -19,6 +19,9 @@ from rocmax.metrics.samples._sample import Sample, vertices
 
 _NORMALIZE = {"width": _core.Normalize.width(), "mcclish": _core.Normalize.mcclish(), None: _core.Normalize.none()}
 _WHOLE = (0.0, 1.0)
+# Made once, but not kept by the measure, as model files hold no such type.
+_OF_AREA = frozenset({Trait.COMPONENTS, Trait.AREA})
+_OF_AUC = _OF_AREA | {Trait.AUC}
 _EDGE = 1e-12  # rounding of rates, relative to themselves
 _HALF = 0.5  # a range of false positive rates above it may be meant as one of specificities: results name both
 _FIELDS = "fpr_range", "tpr_range", "normalize", "multi_class", "average", "labels"
@@ -220,11 +223,11 @@ class PartialAUC(CurveMeasure):
     def reference(self) -> str:  # type: ignore[override]
         return "delong" if self._whole else "he-escobar" if self.region is None else "yang"
 
-    @cached_property
+    @property
     def traits(self) -> frozenset[Trait]:
         if self.region is not None:
             return frozenset({Trait.COMPONENTS})
-        return frozenset({Trait.COMPONENTS, Trait.AREA} | ({Trait.AUC} if self._whole else set()))
+        return _OF_AUC if self._whole else _OF_AREA
 
     @property
     def counts_pairs(self) -> bool:  # type: ignore[override]
