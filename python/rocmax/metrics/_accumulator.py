@@ -49,6 +49,7 @@ from rocmax.metrics.results._inference import Inference
 from rocmax.metrics.samples._arguments import warn_of_parts
 from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 
+_Labels = frozenset[Any]  # that occur where all parts must agree about them: without pos_label
 _NONE: F64 = np.empty((4, 0))
 _PAIRS = ({0, 1}, {-1, 1})
 _WAITING = 1 << 15  # samples that wait to be sorted together
@@ -135,7 +136,7 @@ class _State(NamedTuple):
     runs: tuple[F64, ...] = ()
     extent: tuple[float, float] = (np.inf, -np.inf)  # the least and the greatest score
     reduced: int = 0  # bins that were left when scores were last pooled
-    seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
+    seen: _Labels = frozenset()  # labels; empty where pos_label is given
     n_dropped: int = 0  # samples with missing values
     waiting: int = 0  # samples at the front of the buffer, in no run yet
     narrow: bool = True  # whether all scores were float32: thresholds are compared in their dtype
@@ -173,12 +174,7 @@ class _Shared:
         _LIVING.add(self)
 
     def wait(
-        self,
-        labels: frozenset[Any],
-        positive: NDArray[np.bool_],
-        score: NDArray[Any],
-        weight: F64 | None,
-        n_dropped: int,
+        self, labels: _Labels, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None, n_dropped: int
     ) -> None:
         """Put samples into the buffer, after counting its samples if they do not fit."""
         with self._lock:
@@ -193,17 +189,12 @@ class _Shared:
             self._state = state._replace(waiting=to)
 
     def add(
-        self,
-        labels: frozenset[Any],
-        run: F64,
-        narrow: bool,
-        extent: tuple[float, float] | None = None,
-        n_dropped: int = 0,
+        self, labels: _Labels, run: F64, narrow: bool, extent: tuple[float, float] | None = None, n_dropped: int = 0
     ) -> None:
         with self._lock:
             self._state = self._limited(self._agreed(labels, n_dropped, narrow), run, extent)
 
-    def _agreed(self, labels: frozenset[Any], n_dropped: int, narrow: bool) -> _State:
+    def _agreed(self, labels: _Labels, n_dropped: int, narrow: bool) -> _State:
         """Return the state with labels and dropped samples of another part; all parts must have one pair of labels."""
         seen = self._state.seen | labels
         if seen and not any(seen <= pair for pair in _PAIRS):
@@ -623,7 +614,7 @@ class ROCAccumulator:
             )
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
-    def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], frozenset[Any]]:
+    def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], _Labels]:
         """Mark the positive samples, and return the labels that occur where all parts must agree about them."""
         y = one_column(y, "y_true")
         require_labels(y, "y_true")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, Unpack
 
@@ -305,25 +305,16 @@ def joint_test(table: Anova, error: ErrorTerm) -> Test:
     return Test(name, between * f if normal else f, df, f_tail(between, error.df, f))
 
 
-def _decisive_test(
-    mean: ModalityMean,
-    differences: Sequence[ModalityDifference],
-    table: Anova,
-    error: ErrorTerm,
-    hypothesis: Hypothesis,
-) -> Test:
-    """Return the joint test of equal means; with two modalities, that of their difference, with one, of its mean."""
-    if len(differences) > 1:
-        return joint_test(table, error)
-    if differences:
-        df, statistic, pvalue = differences[0].df, differences[0].statistic, differences[0].pvalue
+def _own_test(of: ModalityMean | ModalityDifference, hypothesis: Hypothesis) -> Test:
+    """Return the test of the difference of two modalities, or of the mean of one."""
+    if isinstance(of, ModalityDifference):
+        statistic, pvalue = of.statistic, of.pvalue
     else:
-        df = mean.df
-        statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(df))))
-    normal = bool(np.isinf(df))
+        statistic, pvalue = map(float, hypothesis.test(wald(of.mean, of.standard_error, _law(of.df))))
+    normal = bool(np.isinf(of.df))
     if hypothesis.alternative == "two-sided":
-        return Test("chi-square" if normal else "F", statistic**2, (1.0, df), pvalue)
-    return Test("normal" if normal else "t", statistic, (1.0, df), pvalue)
+        return Test("chi-square" if normal else "F", statistic**2, (1.0, of.df), pvalue)
+    return Test("normal" if normal else "t", statistic, (1.0, of.df), pvalue)
 
 
 def mrmc_analysis(
@@ -500,8 +491,8 @@ def mrmc_analysis(
         decided = [each[2:5] for each in differences] or [means[0][1:4]]
         limits = [options.limits(numbers, change=bool(differences)) for numbers in decided]
         deciding = tuple(_interval(one, 2 * options.level - 1) for one in limits)
-    of_mean = hypothesis._replace(null=null)
-    test = _decisive_test(means[0], differences, table, error, hypothesis if differences else of_mean)
+    several, one = len(differences) > 1, differences[0] if differences else means[0]
+    test = joint_test(table, error) if several else _own_test(one, hypothesis._replace(null=null))
     return MRMCAnalysis(
         estimates=theta,
         means=average,

@@ -124,8 +124,7 @@ def _require_both_classes(
             i, j = divmod(int(np.argmin(counts)), len(readers))
             raise ValueError(
                 f"reader {_shown(readers[j])} has read {counts.min()} {kind} cases in modality {_shown(modalities[i])};"
-                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
-                f"{hint}"
+                f" every reader needs two or more in every modality (leave out readers or modalities with fewer){hint}"
             )
 
 
