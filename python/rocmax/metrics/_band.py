@@ -23,7 +23,6 @@ from rocmax.metrics.samples._sample import one_model, vertices
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.variances._resample import check_resamples, seed_of
 
-_METHODS = ("fixed-width", "kolmogorov-smirnov")
 _EXACT = 10_000  # samples, above which the limit differs from the exact distance by less than 1 %
 
 
@@ -166,7 +165,7 @@ def roc_band(
     .. [1] G. Campbell, "Advances in statistical methodology for the evaluation of diagnostic and laboratory tests",
        Statistics in Medicine 13, 1994. :doi:`10.1002/sim.4780130513`
     """
-    check_choice("method", method, _METHODS)
+    check_choice("method", method, ("fixed-width", "kolmogorov-smirnov"))
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     seed = seed_of(random_state)
     data = one_model(read(roc_band, y_true, y_score, reading, Labelled).two)

@@ -46,9 +46,8 @@ def check_measure(measure: Measure) -> None:
         raise TypeError(f"measure must be a Measure, a value and not its class, got {shown(measure)}")
     name = repr(measure)
     copy = deepcopy(measure)
-    _require(
-        copy == measure and hash(copy) == hash(measure), f"{name} differs from its copy: make it a frozen dataclass"
-    )
+    same = copy == measure and hash(copy) == hash(measure)
+    _require(same, f"{name} differs from its copy: make it a frozen dataclass")
     least, most = measure.bounds
     for n_pos, n_neg, tied in ((4, 9, True), (12, 12, False), (3, 40, False)):
         rng = np.random.default_rng(n_pos)
@@ -61,9 +60,8 @@ def check_measure(measure: Measure) -> None:
         sample = Sample(y, score, weight, 1)
         value = measure.value(sample)
         _require(np.ndim(value) == 0 and np.isfinite(value), f"the value of {of} is no finite number, but {value!r}")
-        _require(
-            least - _CLOSE <= value <= most + _CLOSE, f"the value of {of}, {value:.6g}, lies outside of its bounds"
-        )
+        inside = least - _CLOSE <= value <= most + _CLOSE
+        _require(inside, f"the value of {of}, {value:.6g}, lies outside of its bounds")
         order, times = rng.permutation(len(y)), weight.astype(int)
         turned = measure.value(Sample(y[order], score[order], weight[order], 1))
         _same(turned, value, f"the value of {of} depends on the order of the samples")

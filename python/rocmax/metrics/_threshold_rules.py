@@ -34,8 +34,8 @@ class _Kind(NamedTuple):
     of_calls: Callable[[float, F64, F64, float], F64] | None = None
 
 
-def _is_rate(value: float) -> bool:
-    return 0.0 <= value <= 1.0
+def _limit(how: str, limits: str, at_least: bool = False) -> _Kind:
+    return _Kind(Source(how), lambda rate: 0.0 <= rate <= 1.0, limits=limits, at_least=at_least)
 
 
 RULES = {
@@ -43,13 +43,9 @@ RULES = {
     "closest": _Kind(Source("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
     "eer": _Kind(Source("equal error rates")),
     "midpoint": _Kind(Source("midpoint between lowest positive and highest negative")),
-    "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
-    "sensitivity": _Kind(
-        Source("lowest FPR with sensitivity of at least {n}"), _is_rate, limits="positives", at_least=True
-    ),
-    "specificity": _Kind(
-        Source("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
-    ),
+    "fpr": _limit("highest TPR with FPR of at most {n}", "negatives"),
+    "sensitivity": _limit("lowest FPR with sensitivity of at least {n}", "positives", at_least=True),
+    "specificity": _limit("highest TPR with specificity of at least {n}", "negatives", at_least=True),
     "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
     "alerts": _Kind(
         Source("at most {n} called positive"),
