@@ -255,11 +255,8 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     """Return where a rate was read, one a model."""
     if not isinstance(measure, Rate):
         return None
-
-    def read() -> list[float]:
-        return [measure.threshold_of(one.curve()) for one in data.models()]
-
-    thresholds = in_caller_direction(np.array(data.once(("thresholds", measure), read)), data.lower)
+    found = data.once(("thresholds", measure), lambda: [measure.threshold_of(one.curve()) for one in data.models()])
+    thresholds = in_caller_direction(np.array(found), data.lower)
     return thresholds if data.many else float(thresholds[0])
 
 

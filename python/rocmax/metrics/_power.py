@@ -440,11 +440,8 @@ class SampleSize(Planning, Unpacked):
     is_paired: bool = False
     from_pilot: bool = False
 
-    def _whole(self) -> tuple[int, int]:
-        return max(1, int(np.ceil(self.n_pos))), max(1, int(np.ceil(self.n_neg)))
-
     def _lines(self) -> list[str]:
-        n_pos, n_neg = self._whole()
+        n_pos, n_neg = (max(1, int(np.ceil(count))) for count in (self.n_pos, self.n_neg))
         article = "an" if str(self.measure).startswith(("AUC", "FPR")) else "a"
         null = "1/2" if self.null == 0.5 else f"{self.null:g}"
         claim = self._claim(null if self.auc_b is None else f"one of {self.auc_b:.3g}")

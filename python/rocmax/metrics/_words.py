@@ -231,7 +231,8 @@ def digits(value: Any, places: int | Notation | None = UNKNOWN, sign: str = "") 
         return f"{value:{sign}.0f}" if size else "0"
     if size > _NOISE:
         least = _two_digits(size)
-        shown_places = least if _few(size, places) else shown_places
+        few = least > -places if places < 0 else size < 0.5 * 10.0**-places  # fewer than two digits, or none of them
+        shown_places = least if few else shown_places
         mantissa = shown_places - least + 1
         if size < _LEAST_FIXED and mantissa > 0:
             return f"{value:{sign}.{mantissa}e}"
@@ -244,11 +245,6 @@ def digits(value: Any, places: int | Notation | None = UNKNOWN, sign: str = "") 
 def _two_digits(size: float) -> int:
     """Return how many decimals show two digits of a number that is not 0."""
     return 1 - math.floor(math.log10(size))
-
-
-def _few(size: float, places: int) -> bool:
-    """Whether so many decimals show fewer than two digits of a number, or none if its error is known."""
-    return _two_digits(size) > -places if places < 0 else size < 0.5 * 10.0**-places
 
 
 def _together(values: Any, places: int | Notation | None, sign: str = "") -> list[str]:
