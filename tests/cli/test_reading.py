@@ -139,7 +139,7 @@ def test_names_are_texts(names: list[str], n: int, option: str, tmp_path: Path, 
     if option == "--by":
         assert {*names} <= {*out.split()}
     else:
-        assert (f"in {n} clusters" if option == "--groups" else f"in all {n} values of g together") in out
+        assert (f"in {n} clusters" if option == "--groups" else f"for all {n} values of g: ") in out
 
 
 def test_na_is_a_name(tmp_path: Path, run: Run) -> None:

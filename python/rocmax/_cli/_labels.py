@@ -1,6 +1,6 @@
 """Labels: which value is positive, which are negative; more than two values are refused until the others are named."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from shlex import quote
@@ -101,17 +101,26 @@ def missing(name: str, series: pl.Series, form: Form) -> pl.Series:
     return found.fill_null(True)
 
 
-def clean(frame: pl.DataFrame, name: str, arguments: Labelled, form: Form, before: int = 0) -> pl.DataFrame:
-    """Return a table whose missing labels are null or dropped, or fail at the first; `before` rows stand before it."""
-    series = table.column(frame, name)
-    gone = missing(name, series, form)
-    if not gone.any():
-        return frame
+def clean(
+    frame: pl.DataFrame, names: Sequence[str], arguments: Labelled, form: Form, before: int | None = None
+) -> tuple[pl.DataFrame, int]:
+    """Return the rows without missing values in some columns, first the labels, and how many are dropped, or fail.
+
+    The first missing label fails unless rows are dropped; the number of rows `before` a part of a table is known.
+    """
+    gone = missing(names[0], table.column(frame, names[0]), form)
     if arguments.missing == "raise":
-        row = before + int(gone.arg_max() or 0) + 1
-        what = f"column {name!r} has no label in row {row} ({gone.sum()} in all)"
-        raise Failure(f"{what}; --missing drop drops such rows")
-    return frame.with_columns(series.set(gone, None).alias(name))
+        if gone.any():
+            row = (before or 0) + int(gone.arg_max() or 0) + 1
+            what = f"column {names[0]!r} has no label in row {row} ({gone.sum()} in all)"
+            raise Failure(f"{what}; --missing drop drops such rows")
+        return frame, 0
+    for name in names[1:]:
+        series = table.column(frame, name)
+        gone |= (series.fill_nan(None) if series.dtype.is_float() else series).is_null()
+    if before is None and gone.all():
+        raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
+    return frame.filter(~gone), int(gone.sum())
 
 
 def _by_value(texts: list[str], form: Form) -> dict[str, Any] | None:

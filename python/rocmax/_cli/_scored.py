@@ -251,10 +251,7 @@ def _in_memory(arguments: Scores) -> Whole:
     needed = list(dict.fromkeys([label, *arguments.score, *numeric, *named]))
     wanted = table.columns_to_read(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
     form = wanted.form
-    frame = classes.clean(table.read(arguments.data, wanted).frame, label, arguments, form)
-    n_dropped = 0
-    if arguments.missing == "drop":
-        frame, n_dropped = table.drop_missing(frame, needed)
+    frame, n_dropped = classes.clean(table.read(arguments.data, wanted).frame, needed, arguments, form)
     labels, positive = classes.read(frame, label, arguments, form)
     found = Whole(
         arguments=arguments,
@@ -287,7 +284,7 @@ def _in_memory(arguments: Scores) -> Whole:
 
 def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
     """Report copies of rows, and other columns whose values never disagree about the label, in the first rows."""
-    path, apart = found.arguments.data, form.apart()
+    path, apart = found.arguments.data, replace(form, notes=Notes(), codes=Counter())
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news
@@ -394,14 +391,12 @@ class Counted(Scored):
         arguments, form, weighed, before = self.arguments, self.wanted.form, self.arguments.weight, 0
         with report.progress("rows") as tell:
             for frame, _ in table.batches(arguments.data, self.wanted):
-                n, frame = len(frame), classes.clean(frame, arguments.label, arguments, form, before)
-                if arguments.missing == "drop":
-                    frame = table.complete(frame, self.wanted.needed or ())
+                frame, n_dropped = classes.clean(frame, list(self.wanted.needed or ()), arguments, form, before)
                 label = table.column(frame, arguments.label)
                 weight = None if weighed is None else table.weights(frame, weighed, before, some=False)
                 scores = {name: table.scores(frame, name, before=before) for name in self.columns}
-                yield _Part(self.labels.mark(label), scores, weight, n - len(frame), classes.counts(label))
-                before += n
+                yield _Part(self.labels.mark(label), scores, weight, n_dropped, classes.counts(label))
+                before += len(frame) + n_dropped
                 tell(description=f"{before:,} rows")
 
 

@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from shlex import quote
@@ -31,6 +31,12 @@ _GZIP = b"\x1f\x8b"
 _Texts = tuple[pl.LazyFrame, Callable[[], None]]
 _NOT_TEXT = "not text in UTF-8: save it as .csv in UTF-8 (perhaps by iconv -f WINDOWS-1252 -t UTF-8) or as .parquet"
 _QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
+_FIELDS = (
+    "a row has more fields than the header; check --sep and --decimal, that each column has a name, and that no lines"
+    " are above the header"
+)
+# What polars says of a text that it cannot read, and what it means.
+_REASONS = {"more fields": _FIELDS, "invalid utf-8": _NOT_TEXT, "CSV malformed": _QUOTES, "as dtype `str`": _QUOTES}
 _CELLS = 2**22  # that are converted at once
 _SPACES = " \u00a0\u2007\u2009\u202f"  # marks between groups of three digits
 _LEADING = r"[+-]?[1-9]\d{0,2}"  # how a number with such marks begins: not with 0
@@ -74,11 +80,6 @@ class Form:
     notes: Notes = field(default_factory=Notes, compare=False)
     codes: Counter[str] = field(default_factory=Counter, compare=False)
 
-    @property
-    def comma(self) -> bool:
-        """Whether the decimal mark is a comma."""
-        return self.decimal == ","
-
     def numbers(self, texts: list[str]) -> set[str]:
         """Return the texts that are numbers."""
         values = floats(pl.DataFrame({"c": texts}, schema={"c": pl.String}), self)[0].to_series()
@@ -93,10 +94,6 @@ class Form:
     def missing_numbers(self) -> list[float]:
         """The codes that are numbers."""
         return [float(code) for code in self.missing if is_number(code)]
-
-    def apart(self) -> "Form":
-        """Return the same form without news, for rows that are read again."""
-        return replace(self, notes=Notes(), codes=Counter())
 
     def tell(self) -> None:
         """Report what is news, and which codes were read as missing in columns of numbers."""
@@ -226,24 +223,10 @@ def _rows(path: str, wanted: ColumnRequest) -> Iterator[_Texts | tuple[pl.LazyFr
         except pl.exceptions.PanicException as error:
             raise Failure(f"{path}: cannot be read: it is damaged") from error
         except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeError) as error:
-            raise Failure(f"{path}: cannot be read: {_reason(str(error))}") from error
+            fact = next((why for sign, why in _REASONS.items() if sign in str(error)), str(error).partition("\n")[0])
+            raise Failure(f"{path}: cannot be read: {fact}") from error
     if n := sum(blank):
         form.notes.add(Note("blank", f"{of_rows(n)} without any value skipped", rows=n))
-
-
-def _reason(error: str) -> str:
-    """Return what polars says of a text that it cannot read, and what to do."""
-    fact = error.partition("\n")[0]
-    if "more fields" in fact:
-        return (
-            "a row has more fields than the header; check --sep and --decimal, that each column has a name, and that no"
-            " lines are above the header"
-        )
-    if "invalid utf-8" in fact:
-        return _NOT_TEXT
-    if "CSV malformed" in fact or "as dtype `str`" in error:
-        return _QUOTES
-    return fact
 
 
 def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, blank: list[int]) -> _Texts:
@@ -380,7 +363,7 @@ def _unmarked(form: Form) -> pl.Expr:
         mark = _SPACES if form.thousands.isspace() else re.escape(form.thousands)
         bare = found.str.replace_all(f"[{mark}]", "")
         found = pl.when(found.str.contains(grouped % mark)).then(bare).otherwise(found).name.keep()
-    if form.comma:
+    if form.decimal == ",":
         dotted = found.str.contains(".", literal=True)
         found = pl.when(~dotted).then(found.str.replace(",", ".", literal=True)).name.keep()
     return found
@@ -454,7 +437,7 @@ def _rounded(series: pl.Series, values: pl.Series) -> list[int]:
 
 def tell(name: str, series: pl.Series, values: pl.Series, form: Form) -> None:
     """Report dots that may separate thousands, and codes that are read as missing."""
-    if not form.comma and (values.abs() < 1000).all() and (values == values.floor()).any():
+    if form.decimal != "," and (values.abs() < 1000).all() and (values == values.floor()).any():
         texts = series.filter(values.is_not_null()).str.strip_chars()
         dotted, grouped = texts.str.contains(".", literal=True), texts.str.contains(_DOTTED)
         if _DOUBTFUL <= grouped.sum() == dotted.sum() < len(texts):
@@ -487,24 +470,6 @@ def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
         row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
         raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
     return series
-
-
-def drop_missing(frame: pl.DataFrame, names: Collection[str]) -> tuple[pl.DataFrame, int]:
-    """Return the rows in which none of these columns is missing or NaN, and the number of the others."""
-    found = complete(frame, names)
-    if found.is_empty():
-        raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
-    return found, len(frame) - len(found)
-
-
-def complete(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-    """Return the rows in which none of these columns is missing or NaN."""
-    kept = np.ones(len(frame), dtype=bool)
-    for name in names:
-        series = column(frame, name)
-        series = series.fill_nan(None) if series.dtype.is_float() else series
-        kept &= series.is_not_null().to_numpy()
-    return frame.filter(pl.Series(kept))
 
 
 def weights(frame: pl.DataFrame, name: str, before: int = 0, *, some: bool = True) -> NDArray[np.float64]:

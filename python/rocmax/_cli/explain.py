@@ -105,7 +105,7 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
     labelled = Labelled(data=path, missing="drop", by_model=True, **given)  # type: ignore[arg-type]
     with about(path):
         frame, is_text = table.read(path, wanted)
-        frame, _ = table.drop_missing(classes.clean(frame, model.label, labelled, form), [model.label])
+        frame, _ = classes.clean(frame, [model.label], labelled, form)
         _, positive = classes.read(frame, model.label, labelled, form)
         X = _model.features(table.Table(frame, is_text), model.schema, form)
 
@@ -143,20 +143,32 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
 def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
     low, high = model.fpr_range
     say(f"{arguments.model}: {_KINDS[model.kind][0]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
+    said = ""
     if model.kind == "linear":
+        heads = ["feature", "weight", "per unit"]
         per_unit = ("" if row["per_unit"] is None else f"{row['per_unit']:+.4g}" for row in rows)
         lines = [[row["feature"], f"{row['weight']:+.4g}", unit] for row, unit in zip(rows, per_unit, strict=True)]
-        _show_top(arguments, ["feature", "weight", "per unit"], lines)
-        say(
+        said = (
             "weight: added to the score per standard deviation of a number, or if the flag or category applies;\n"
             f"per unit: added per unit of the column. Scores from {model.classifier.threshold_:.4g} on are predicted "
             f"{model.positive}."
         )
     elif model.kind == "boosting":
-        lines = [[row["feature"], f"{row['share']:.3f}"] for row in rows]
-        _show_top(arguments, ["column", "share of the gain"], lines)
+        heads, lines = ["column", "share of the gain"], [[row["feature"], f"{row['share']:.3f}"] for row in rows]
     else:
-        _show_members(arguments, model, rows)
+        say(model.classifier.summary())
+        families = [*rows[0]["shares"]]
+        several = ["mean share"] if len(families) > 1 else []
+        shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]
+        heads = ["column", *several, *families]
+        lines = [[row["feature"], *(f"{x:.3f}" for x in own)] for row, own in zip(rows, shares, strict=True)]
+        silent = [name for name in model.classifier.families_ if name not in families]
+        said = "share: part of the total split gain (trees) or of the sum of absolute weights (logistic_regression)."
+        said += f" {', '.join(silent)}: not available." if silent else ""
+    if len(heads) > 1:
+        _show_top(arguments, heads, lines)
+    if said:
+        say(said)
     if permuted is not None:
         say(
             f"partial AUC of {permuted['n_samples']:,} rows of {arguments.data}: {permuted['partial_auc']:.4f}; "
@@ -166,22 +178,6 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
         _show_top(arguments, ["column", "importance", "std. dev."], lines)
     if arguments.plot:
         say(f"plot: {report.where(arguments.plot)}")
-
-
-def _show_members(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]]) -> None:
-    """Print the families of an ensemble, and the shares of the columns in its members."""
-    say(model.classifier.summary())
-    families = [*rows[0]["shares"]]
-    if families:
-        several = ["mean share"] if len(families) > 1 else []
-        shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]
-        lines = [[row["feature"], *(f"{x:.3f}" for x in own)] for row, own in zip(rows, shares, strict=True)]
-        _show_top(arguments, ["column", *several, *families], lines)
-    silent = [name for name in model.classifier.families_ if name not in families]
-    say(
-        "share: part of the total split gain (trees) or of the sum of absolute weights (logistic_regression)."
-        + (f" {', '.join(silent)}: not available." if silent else "")
-    )
 
 
 def _show_top(arguments: Explain, headers: list[str], lines: list[list[str]]) -> None:

@@ -83,12 +83,10 @@ def run(arguments: Fit) -> None:
     named = [name for name in (groups, arguments.time) if name is not None]
     numeric = [] if weight is None else [weight]
     wanted = table.columns_to_read(arguments, also=roles, dropped=arguments.drop, numbers=numeric, names=named)
-    form, n_dropped = wanted.form, 0
+    form = wanted.form
     with about(arguments.data):
         frame, is_text = table.read(arguments.data, wanted)
-        frame = classes.clean(frame, label, arguments, form)
-        if arguments.missing == "drop":
-            frame, n_dropped = table.drop_missing(frame, roles)
+        frame, n_dropped = classes.clean(frame, roles, arguments, form)
         if arguments.time is not None:
             frame = frame[_time_order(frame, arguments.time)]
         weights = None if weight is None else table.weights(frame, weight)

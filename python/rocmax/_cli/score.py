@@ -96,11 +96,10 @@ class _Scored:
 
 def _csv(frames: Iterable[pl.DataFrame], form: Form, suffixes: Sequence[str] = ()) -> Iterator[str]:
     """Yield tables as csv with one header, written with the options that the data were read with."""
-    comma = form.comma
     separator = form.separator or ("\t" if ".tsv" in suffixes else ",")  # decimal commas are quoted
     for k, part in enumerate(frames):
         try:
-            yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=comma)
+            yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=form.decimal == ",")
         except pl.exceptions.PolarsError as error:
             raise Failure(f"the scores cannot be written: {error}") from error
 

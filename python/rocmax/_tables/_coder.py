@@ -71,17 +71,28 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._coded(table)
 
     def _moderate(self, table: Any, X: Any) -> Any:
-        """Return the table of X as numbers, which must not be too large."""
+        """Return the table of X as numbers, which must be within what the models compute with; NaN is missing."""
+        values = table.data[:, None] if _is_sparse(table) else table
+        if self.kind == "one-hot trees" or values.dtype.kind != "f" or not len(values):  # LightGBM takes any number
+            return table
         limit = _SQUARES if "linear" in self.kind else float(np.finfo(np.float32).max)
-        if self.kind != "one-hot trees":  # for LightGBM alone, which takes any number
-            _require_moderate(table, limit, self.schema_.used or [*getattr(X, "columns", ())])
+        most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0)).astype(np.float64)
+        if (most > limit).any():
+            k, names = int(np.argmax(most > limit)), self.schema_.used or [*getattr(X, "columns", ())]
+            column = "" if _is_sparse(table) else f" in column {names[k]!r}" if names else f" in column {k}"
+            raise ValueError(
+                f"X holds a number of size {most[k]:.3g}{column}, beyond {limit:.3g}, which the models cannot compute"
+                " with; rescale the column, or pass its logarithm or its ranks"
+            )
         return table
 
     def _parts(self, table: Any) -> tuple[Any, list[AnyArray]]:
         """Return numbers, and the codes of each column of categories: -1 where unseen, their number where missing."""
         names = self.schema_.categories
         n = table.shape[1] - len(names)
-        codes = [np.nan_to_num(table[:, n + k], nan=_n(column)).astype(np.intp) for k, column in enumerate(names)]
+        codes = [
+            np.nan_to_num(table[:, n + k], nan=len(column.categories)).astype(np.intp) for k, column in enumerate(names)
+        ]
         return table[:, :n] if names else table, codes
 
     def _learn(self, table: Any) -> None:
@@ -98,7 +109,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self._learn_scales(np.asarray(values, dtype=np.float64))
         if self.kind != "trees":
             pairs = zip(self.schema_.categories, codes, strict=True)
-            self.places_ = [_places(np.bincount(of, minlength=_n(column) + 1)) for column, of in pairs]
+            self.places_ = [_places(np.bincount(of, minlength=len(column.categories) + 1)) for column, of in pairs]
 
     def _learn_scales(self, values: F64) -> None:
         """Learn what replaces a missing number, which columns get an indicator, means and standard deviations."""
@@ -169,27 +180,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
-def _require_moderate(numbers: Any, limit: float, names: list[Any]) -> None:
-    """Check that numbers are within what the models compute with; NaN is missing."""
-    values = numbers.data[:, None] if _is_sparse(numbers) else numbers
-    if values.dtype.kind != "f" or not len(values):
-        return
-    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0)).astype(np.float64)
-    if (most > limit).any():
-        k = int(np.argmax(most > limit))
-        column = "" if _is_sparse(numbers) else f" in column {names[k]!r}" if names else f" in column {k}"
-        raise ValueError(
-            f"X holds a number of size {most[k]:.3g}{column}, beyond {limit:.3g}, which the models cannot compute with;"
-            " rescale the column, or pass its logarithm or its ranks"
-        )
-
-
 def _is_sparse(values: Any) -> bool:
     return bool(sparse.issparse(values))
-
-
-def _n(column: Any) -> int:
-    return len(column.categories)
 
 
 def _places(counts: AnyArray) -> AnyArray:

@@ -129,11 +129,6 @@ def quietly(function: Callable[[], T]) -> T:
         return function()
 
 
-def growth(folds: list[Fold], n: int) -> float:
-    """Return the number of rows over those a fold trains on: 5/4 for five folds, 3/2 for three, at most that."""
-    return min(1.5, n / float(np.mean([len(train) for train, _ in folds])))
-
-
 def pooled(folds: list[Fold], scores: list[AnyArray], n: int) -> AnyArray:
     """Return the mean score of each row over the folds that score it; NaN if none does."""
     total, count = np.zeros(n), np.zeros(n)

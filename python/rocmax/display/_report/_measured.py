@@ -115,31 +115,12 @@ def figure_json(
     `limits` are the ranges of both axes.
     """
     from bokeh.embed import json_item
-    from bokeh.models import BoxAnnotation, ColumnDataSource, Range1d, Span
-
-    (left, right), (bottom, top) = limits
-    plot = _empty_figure()
-    plot.x_range, plot.y_range = Range1d(left, right), Range1d(bottom, top)
-    if shade is not None:
-        band = {"fill_color": _SHADE, "fill_alpha": 0.18, "line_width": 0}
-        plot.add_layout(BoxAnnotation(left=shade[0], right=shade[1], level="underlay", **band))
-    plot.line([0, 1], [0, 1], color=_GRAY, line_dash=(4, 3))
-    for k, curve in enumerate(curves):
-        source = ColumnDataSource(curve._asdict(), name=f"curve {k}")
-        plot.line("fpr", "tpr", source=source, color=color(k), line_width=2, line_dash=dash(k))
-    for name, size in (("marks", 9), ("pointed", 11)):
-        marks = ColumnDataSource({"fpr": [], "tpr": [], "color": []}, name=name)
-        plot.scatter("fpr", "tpr", color="color", source=marks, size=size, line_color="white", line_width=1.5)
-    plot.add_layout(Span(location=0.0, dimension="height", line_color=_GRAY, line_dash="dotted", name="rate"))
-    return dict(json_item(plot, target))
-
-
-def _empty_figure() -> Any:
-    """Return axes with the look of the page and a transparent background."""
-    from bokeh.models import InlineStyleSheet
+    from bokeh.models import BoxAnnotation, ColumnDataSource, InlineStyleSheet, Span
     from bokeh.plotting import figure
 
     plot = figure(
+        x_range=limits[0],
+        y_range=limits[1],
         output_backend="svg",  # sharp on paper
         sizing_mode="stretch_width",
         height=_HEIGHT,
@@ -162,7 +143,18 @@ def _empty_figure() -> Any:
         axis.axis_label_text_color = axis.major_label_text_color = "#333333"
         axis.axis_line_color = axis.major_tick_line_color = "#999999"
         axis.minor_tick_line_alpha = 0.0
-    return plot
+    if shade is not None:
+        band = {"fill_color": _SHADE, "fill_alpha": 0.18, "line_width": 0}
+        plot.add_layout(BoxAnnotation(left=shade[0], right=shade[1], level="underlay", **band))
+    plot.line([0, 1], [0, 1], color=_GRAY, line_dash=(4, 3))
+    for k, curve in enumerate(curves):
+        source = ColumnDataSource(curve._asdict(), name=f"curve {k}")
+        plot.line("fpr", "tpr", source=source, color=color(k), line_width=2, line_dash=dash(k))
+    for name, size in (("marks", 9), ("pointed", 11)):
+        marks = ColumnDataSource({"fpr": [], "tpr": [], "color": []}, name=name)
+        plot.scatter("fpr", "tpr", color="color", source=marks, size=size, line_color="white", line_width=1.5)
+    plot.add_layout(Span(location=0.0, dimension="height", line_color=_GRAY, line_dash="dotted", name="rate"))
+    return dict(json_item(plot, target))
 
 
 @dataclass(frozen=True)
