@@ -10,11 +10,11 @@ from warnings import catch_warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import F64, check_level, labels, named_columns, require_finite, scores
+from rocmax._checks.samples import F64, check_level, named_columns, require_finite, scores
 from rocmax._files import written
 from rocmax._parameters import check_count
-from rocmax._runtime.threads import n_threads
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics.methods.base import Known
 from rocmax.metrics.methods.planned import LabelDesign, Planned
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, verify
@@ -76,11 +76,11 @@ class LabelPlan(Value):
         """Return samples of labels, given with the scores of all rows, of all models or of some."""
         if not (given.sample_weight is given.groups is given.by is None and given.higher_is_better is True):
             raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
-        remedy, threads = "label all rows of the plan, or stop before it", n_threads(given.n_jobs)
+        remedy = "label all rows of the plan, or stop before it"
+        like = given._replace(y_score=np.arange(len(given.y_true)), remedy=remedy).of_two_classes()
+        verify(like)
         columns, names = named_columns(given.y_score)
-        y, positive = labels(given.y_true, given.pos_label, "y_true", remedy)
-        like = Sample(y, scores(columns), None, threads, pos_label=positive, remedy=remedy, model_names=names)
-        verify(like._replace(score=np.zeros(len(y))))
+        y, like = like.y, like._replace(score=scores(columns), model_names=names)
         known = [*np.atleast_2d(self.scores.T)]
         if not all(any(np.array_equal(one, own) for own in known) for one in np.atleast_2d(like.score.T)):
             wanted = f"the scores that the plan was made of, all {len(self.scores):,} rows of them"
@@ -123,7 +123,7 @@ class LabelPlan(Value):
 
         from rocmax.metrics.measures import as_measure
 
-        measure = as_measure(measure)
+        Planned().check(measure := as_measure(measure), Known("planned"), {})
         check_level(prevalence, "prevalence")
         kept, design = self._design.thinned()
         fall, mass = np.log(design.rank), design.mass
@@ -166,8 +166,8 @@ class LabelPlan(Value):
                 held = np.load(file, allow_pickle=False)
                 score, strata, rows = (held[name] for name in _HELD)
                 plan = cls._of(score, _ranks(score), strata, rows)
-                twice = np.bincount(rows, minlength=len(score)) > 1  # refuses indices that are negative, or no integers
-                if twice.any() or not plan._design.size.all() or not np.isfinite(score).all():
+                # The first refuses indices that are negative, or no integers.
+                if np.bincount(rows).max() > 1 or not plan._design.size.all() or not np.isfinite(score).all():
                     raise ValueError("rows do not fit the strata")
                 return plan
             except Exception as error:  # of zip files that are cut off or changed, and of their arrays
@@ -182,9 +182,6 @@ class LabelPlan(Value):
     def __eq__(self, other: object) -> bool:
         same = isinstance(other, LabelPlan)
         return same and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _HELD)
-
-    def __hash__(self) -> int:
-        return hash(self.rows.tobytes())
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -235,6 +235,8 @@ class Samples(Value):
 
     def classes(self, labels: Any = None, model: str | None = None, least: int = 2) -> Classes:
         """Return the samples of several classes, with a column of scores for each."""
+        if self.weight_kind == "planned":
+            raise ValueError("labels of a plan take measures of two classes, without multi_class")
         key = model, least
         if labels is None and key in self._classes:
             return self._classes[key]
