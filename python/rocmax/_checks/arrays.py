@@ -215,9 +215,7 @@ def warn_of_order(**given: Any) -> None:
     for name, other in held.items():
         if index.name is not None and getattr(given[name], "columns", other).name == index.name != other.name:
             raise ValueError(f"{name} has {shown(index.name)} of {first} as its columns: pass its transpose")
-        if len(other) != len(index) or other.equals(index):
-            continue
-        if other.nlevels != index.nlevels:
+        if len(other) != len(index) or other.nlevels != index.nlevels or other.equals(index):
             continue
         pair = [index, other]
         if other.dtype != index.dtype:  # pandas finds 1 of one width among 1 of another only as objects

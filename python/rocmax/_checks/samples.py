@@ -435,13 +435,9 @@ def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tu
         if column is not None
     }
     warn_of_order(**columns)
-    if missing == "raise":
-        return list(given.values()), 0
-    marks = [_marked(column) for column in columns.values()]
-    lengths = {None if mark is None else len(mark) for mark in marks}
-    if len(lengths) != 1 or None in lengths:
-        return list(given.values()), 0  # later checks of shapes raise
-    dropped = np.logical_or.reduce([mark for mark in marks if mark is not None])
+    marks = [] if missing == "raise" else [_marked(column) for column in columns.values()]
+    one_length = len({None if mark is None else len(mark) for mark in marks}) == 1  # else later checks of shapes raise
+    dropped = np.logical_or.reduce([mark for mark in marks if one_length and mark is not None])
     n_dropped = int(np.count_nonzero(dropped))
     if not n_dropped:
         return list(given.values()), 0
@@ -452,14 +448,8 @@ def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tu
     for name, column in columns.items():
         if name.startswith(("y_score", "sample_weight")):
             _require_numbers(column, name, dropped)
-    kept_rows = np.flatnonzero(~dropped)
-
-    def kept(values: Any) -> Any:
-        if isinstance(values, Mapping):
-            return {key: kept(column) for key, column in values.items()}
-        return None if values is None else rows_of(values, kept_rows)
-
-    return [kept(values) for values in given.values()], n_dropped
+    kept = np.flatnonzero(~dropped)
+    return [rows_of(values, kept) for values in given.values()], n_dropped
 
 
 def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
@@ -488,7 +478,11 @@ def _marked(values: Any) -> Bool | None:
 
 
 def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows, of a frame or a series as such: labels may be categories with an order."""
+    """Return some rows, of each of a mapping, of frames and series as such: labels may be categories with an order."""
+    if isinstance(values, Mapping):
+        return {key: rows_of(column, rows) for key, column in values.items()}
+    if values is None:
+        return None
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if hasattr(values, "to_pylist"):

@@ -1,6 +1,5 @@
 """What describes samples, as the caller gave it; what its weights stand for; how it becomes labels beside scores."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +126,7 @@ class Arguments(NamedTuple):
     def rows(self, rows: NDArray[np.intp]) -> "Arguments":
         """Return some of the samples."""
         arrays = {name: getattr(self, name) for name in ("y_true", "y_score", "sample_weight", "groups", "by")}
-        return self._replace(**{name: rows_or_none(values, rows) for name, values in arrays.items()}, n_dropped=0)
+        return self._replace(**{name: rows_of(values, rows) for name, values in arrays.items()}, n_dropped=0)
 
     def of_two_classes(self) -> Sample:
         """Convert labels, scores, weights and clusters and check their shapes; the core checks the values."""
@@ -153,13 +152,6 @@ class Arguments(NamedTuple):
         of_caller = {"lower": lower, "n_dropped": self.n_dropped, "remedy": self.remedy, "model_names": models}
         kind, kept = kind_of(self.weight_kind), Kept(y, s, weight)
         return Sample(y, s, weight, threads, self.names, positive, kind, group, kept=kept, **of_caller)
-
-
-def rows_or_none(values: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of an array, of each array of a mapping, or None."""
-    if isinstance(values, Mapping):
-        return {key: rows_or_none(column, rows) for key, column in values.items()}
-    return None if values is None else rows_of(values, rows)
 
 
 class Strata:

@@ -12,7 +12,7 @@ from rocmax._checks.arrays import in_numpy, unmasked
 from rocmax._checks.samples import label_classes, names_of, oriented, rows_of
 from rocmax._parameters import shown
 from rocmax._typing import Missing, WeightKind
-from rocmax.metrics.samples._arguments import KINDS, Arguments, rows_or_none
+from rocmax.metrics.samples._arguments import KINDS, Arguments
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
 
@@ -346,7 +346,7 @@ class Samples(Value):
             return found
         part = self.two.take(index)
         verify(part)
-        return Samples.unchecked(self._given._replace(by=rows_or_none(self.by, index), n_dropped=0), _own(part))
+        return Samples.unchecked(self._given._replace(by=rows_of(self.by, index), n_dropped=0), _own(part))
 
     def __len__(self) -> int:
         return len(self._given.y_true if self._of_classes else self.two.y)
