@@ -63,6 +63,8 @@ class LabelPlan(Value):
         Its stratum; rows that are labelled for certain are strata of their own.
     scores : ndarray of shape (n_rows,) or (n_rows, n_models)
         The scores that the plan was made of.
+    strata : ndarray of int of shape (n_rows,)
+        The strata of all rows.
     """
 
     rows: NDArray[np.intp]
