@@ -142,10 +142,6 @@ class _State(NamedTuple):
     narrow: bool = True  # whether all scores were float32: thresholds are compared in their dtype
 
     @property
-    def n_bins(self) -> int:
-        return sum(run.shape[1] for run in self.runs)
-
-    @property
     def bins(self) -> F64:
         """Bins of a settled state."""
         return self.runs[0]
@@ -191,6 +187,7 @@ class _Shared:
     def add(
         self, labels: _Labels, run: F64, narrow: bool, extent: tuple[float, float] | None = None, n_dropped: int = 0
     ) -> None:
+        """Add bins; without an extent they must be ascending."""
         with self._lock:
             self._state = self._limited(self._agreed(labels, n_dropped, narrow), run, extent)
 
@@ -227,7 +224,8 @@ class _Shared:
 
     def _many(self, state: _State, few: int, times: int) -> bool:
         """Whether pooling pays: more bins than `few`, and than `times` those that the last pooling left."""
-        return self._max_error is not None and state.n_bins > max(few, times * state.reduced)
+        n_bins = sum(run.shape[1] for run in state.runs)
+        return self._max_error is not None and n_bins > max(few, times * state.reduced)
 
     def _one_run(self, state: _State) -> _State:
         if self._max_error is not None and self._many(state, _FEW, 1):
