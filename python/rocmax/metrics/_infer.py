@@ -412,11 +412,9 @@ def cross_validated_auc(  # with samples first, the measure is second
             f"fold must be the fold of each sample, not what splits them, got {shown(fold)}: start with fold ="
             " np.empty(len(y)), then: for k, (_, test) in enumerate(cv.split(X, y)): fold[test] = k"
         )
-    of_fold: dict[str, Any] = {}
-    if isinstance(y_true, Samples):
+    of_fold: dict[str, Any] = {} if isinstance(y_true, Samples) else {"by": fold, "by_name": "fold"}
+    if not of_fold:
         y_score, measure = in_order(y_score, measure)
-    else:
-        of_fold = {"by": fold, "by_name": "fold"}
     measure = as_measure(measure)
     query = Query(measure, None, Question(check_level(confidence_level)))
     if Trait.COMPONENTS not in measure.traits:

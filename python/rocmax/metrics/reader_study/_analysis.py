@@ -456,12 +456,11 @@ def mrmc_analysis(
     if covariance == "delong" and random_cases:
         query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
         refused = refusal(query, tests, instead="covariance='jackknife' gives one")
+    spread = np.full((theta.size,) * 2, np.nan)
     if refused is None:
         drawn = (n_resamples, random_state) if covariance == "bootstrap" else ()
         spread = _COVARIANCES[covariance][0](study, measure, *drawn)
         check_variance(spread)
-    else:
-        spread = np.full((theta.size,) * 2, np.nan)
     tested, spread_of_tested = theta, spread
     if alone:  # of one modality and several readers, the last of which is the algorithm
         tested = theta[:, :-1] - theta[:, -1:]
