@@ -184,8 +184,7 @@ def roc_band(
     else:
         across, up = (_kolmogorov(size, 1 - np.sqrt(level)) for size in (n, m))
     drawn = n_resamples if method == "fixed-width" else None
-    found = fpr, tpr, (across, up), method, level, m, n, data.pos_label
-    return ROCBand(*found, drawn, not data.lower, data.n_dropped)
+    return ROCBand(fpr, tpr, (across, up), method, level, m, n, data.pos_label, drawn, not data.lower, data.n_dropped)
 
 
 def _kolmogorov(n: int, tail: float) -> float:

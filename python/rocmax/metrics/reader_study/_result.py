@@ -168,8 +168,7 @@ class MRMCAnalysis(Measured):
 
     def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
         places = self._places(row.standard_error, change=isinstance(row, ModalityDifference))
-        shown = words.digits(estimate, places)
-        return shown if self.no_interval else f"{shown} ({words.ends(row.confidence_interval, places)})"
+        return words.with_ends(estimate, None if self.no_interval else row.confidence_interval, places)
 
     def _study(self) -> str:
         modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
