@@ -163,8 +163,13 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form, order: lis
         positive = named("the model's positive label" if arguments.by_model else "--positive", arguments.positive)
     elif negative and len(left) == 1:
         positive = left[0]
+    elif len(values) > 2:
+        raise _several(name, n_rows, [_positive(value) for value in values[:_OFFERED]])
+    elif order or (all(isinstance(one, bool | int | float) for one in values) and tuple(values) in PAIRS):
+        positive = values[1]
     else:
-        positive = _greater(name, n_rows, ordered=order is not None)
+        held = f"{short(values[0])!r} and {short(values[1])!r}"
+        raise Failure(f"column {name!r} holds {held}: give the positive class, {' or '.join(map(_positive, values))}")
     if positive in negative:
         raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
@@ -203,14 +208,3 @@ def _several(name: str, n_rows: Mapping[Any, int], positive: list[str]) -> Failu
 def _positive(value: Any) -> str:
     """Return the option that makes a value the positive one."""
     return "--positive" + ("=" if str(value).startswith("-") else " ") + quote(short(value))
-
-
-def _greater(name: str, n_rows: Mapping[Any, int], *, ordered: bool) -> Any:
-    """Return the greater of two labels: of 0 and 1, -1 and 1, booleans, or the categories of an Enum."""
-    values = [*n_rows]
-    if len(values) > 2:
-        raise _several(name, n_rows, [_positive(value) for value in values[:_OFFERED]])
-    if ordered or (all(isinstance(v, bool | int | float) for v in values) and tuple(values) in PAIRS):
-        return values[1]
-    held = f"{short(values[0])!r} and {short(values[1])!r}"
-    raise Failure(f"column {name!r} holds {held}: give the positive class, {' or '.join(map(_positive, values))}")

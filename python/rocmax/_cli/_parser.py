@@ -112,10 +112,9 @@ def _cutoff(text: str) -> float | str | tuple[str, float]:
 
 def _alerts(text: str) -> tuple[str, float]:
     """Return the rule for a number of alerts: a count of rows, or a share of them in percent or below 1."""
-    try:
+    value = 0.0
+    with suppress(argparse.ArgumentTypeError):
         value = _rate(text)
-    except argparse.ArgumentTypeError:
-        value = 0.0
     if not (0 < value < 1 or (value >= 1 and value.is_integer() and not text.endswith("%"))):
         raise argparse.ArgumentTypeError(f"{text}: need a number of rows, such as 500, or a share, such as 5%")
     return "alerts", value
@@ -147,12 +146,11 @@ def _measure(text: str) -> Measure:
     try:
         if kind := NAMED.get(name):
             if rest:
-                return helpful(kind)(*map(_measure_option, filter(None, rest.split(","))))
-            try:
-                measure: Measure = kind()
-            except TypeError:
-                raise ValueError(f"needs its option after a colon, such as {name}:0.1") from None
-            return measure
+                measure: Measure = helpful(kind)(*map(_measure_option, filter(None, rest.split(","))))
+                return measure
+            with suppress(TypeError):
+                return kind()
+            raise ValueError(f"needs its option after a colon, such as {name}:0.1")
         if rest:
             return _own(name, rest)
         raise ModuleNotFoundError
