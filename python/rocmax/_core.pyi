@@ -14,8 +14,8 @@ __all__ = [
     "bootstrap_cuts", "components", "conjugate", "covariance", "curve_points", "digest", "gains", "leave_pair_out",
     "mean_tables", "measure", "minimise_on_simplex", "moments", "n_cores", "newton_step", "normal_cdf",
     "normal_quantile", "pair_levels", "pair_loss", "pair_multipliers", "pair_support", "partial_boost",
-    "permuted_distances", "pool_bins", "rank_boost", "rates_of_called", "scores", "share_table", "split_tree",
-    "student_cdf", "student_quantile", "two_rows", "two_texts",
+    "permuted_distances", "pool_bins", "quasi_newton", "rank_boost", "rates_of_called", "scores", "share_table",
+    "split_tree", "student_cdf", "student_quantile", "two_rows", "two_texts",
 ]  # fmt: skip
 __version__: str
 
@@ -340,6 +340,7 @@ def newton_step(
     gradient: F64,
     until: tuple[float, int],
 ) -> F64: ...
+def quasi_newton(products: F64) -> F64: ...
 def conjugate(
     gradient: F64, until: tuple[float, int], product: Callable[[F64], F64], inner: Callable[[F64, F64], float]
 ) -> F64: ...

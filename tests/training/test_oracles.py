@@ -122,10 +122,10 @@ def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range, weighted)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_sampled_curvature_estimates_the_whole(weighted):
     rng = np.random.default_rng(4)
-    labels = rng.random(20_000) < 0.3
-    scores = rng.normal(size=20_000) + labels
-    change = rng.normal(size=20_000) + 2 * scores
-    weights = np.floor(3.0 * rng.random(20_000)) * (1.0 + (scores > 0.5)) if weighted else None
+    labels = rng.random(40_000) < 0.3
+    scores = rng.normal(size=40_000) + labels
+    change = rng.normal(size=40_000) + 2 * scores
+    weights = np.floor(3.0 * rng.random(40_000)) * (1.0 + (scores > 0.5)) if weighted else None
     smoothed = Tight((0.0, 1.0)).bind(_core.Problem(labels, weights), 1).smooth(scores, 0.3)
     energies = []
     for size, seed in ((10**6, 0), (2_000, 0), (2_000, 1)):

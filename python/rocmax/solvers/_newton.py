@@ -1,8 +1,7 @@
 """Newton's method for a smooth risk, and quasi-Newton steps on a smoothed one, which have no certificate."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import sqrt
-from operator import mul
 
 import numpy as np
 
@@ -120,16 +119,11 @@ def _slopes(part: Difference, objective: Objective, model: Model, left: float) -
     return coef
 
 
-def _dot(u: Iterable[float], v: Iterable[float]) -> float:
-    return sum(map(mul, u, v))
-
-
 class Memory:
     """The last moves of the model and the changes of the gradient."""
 
     def __init__(self, design: Design) -> None:
         self._design, self._pairs = design, np.zeros((2, 0, design.dim))
-        self._curvatures: list[float] = []  # the product of each pair
         self._last: tuple[F64, F64] | None = None
 
     def direction(self, model: Model, gradient: F64) -> tuple[F64, float]:
@@ -137,27 +131,14 @@ class Memory:
         design = self._design
         if self._last is not None:
             pair = np.array([model.vector - self._last[0], gradient - self._last[1]])
-            (_, curvature), (_, square) = design.inner(pair, pair).tolist()
-            if curvature > 0.0 and square > 0.0:
+            if inner(design, *pair) > 0.0:
                 self._pairs = np.concatenate((self._pairs[:, 1 - _MEMORY :], pair[:, None]), axis=1)
-                self._curvatures = [*self._curvatures[1 - _MEMORY :], curvature]
-                self._scale = curvature / square
         self._last, k = (model.vector, gradient), self._pairs.shape[1]
         every = np.concatenate((self._pairs.reshape(2 * k, design.dim), gradient[None]))
-        # Products with the changes and, last, with the gradient: few numbers, for which arrays would be slow.
-        products = design.inner(every, every[k:]).tolist()
+        products = design.inner(every, every[k:])
         if k == 0:
-            ((square,),) = products
+            square = float(products[0, 0])
             length = sqrt(model.norm / square) if model.norm > 0.0 and square > 0.0 else 1.0
             return -length * gradient, -length * square
-        of_moves, of_changes, scale = products[:k], products[k:], self._scale
-        # The two loops; the last weight, -1 before scaling, is that of the gradient.
-        back, forth = [0.0] * k + [-1.0], [0.0] * k
-        for i in range(k)[::-1]:
-            back[i] = -_dot(of_moves[i], back) / self._curvatures[i]
-        columns = [*zip(*of_moves, strict=True)]
-        for i in range(k):
-            forth[i] = back[i] - (_dot(columns[i], forth) - scale * _dot(of_changes[i], back)) / self._curvatures[i]
-        weights = [*(-weight for weight in forth), *(scale * weight for weight in back)]
-        step = _core.adjoint(every, [np.array(weights)], design.dim)[0]
-        return step, _dot(weights, (row[k] for row in products))
+        weights = _core.quasi_newton(products)
+        return _core.adjoint(every, [weights], design.dim)[0], float((weights * products[:, k]).sum())

@@ -38,7 +38,9 @@ mod _core {
     #[pymodule_export]
     use crate::risk::{Curvature, Oracle, PairLoss, PairRange, pair_loss};
     #[pymodule_export]
-    use crate::solve::{adjoint, conjugate, digest, leave_pair_out, minimise_on_simplex, moments, newton_step, scores};
+    use crate::solve::{
+        adjoint, conjugate, digest, leave_pair_out, minimise_on_simplex, moments, newton_step, quasi_newton, scores,
+    };
     #[pymodule_export]
     use crate::threads::n_cores;
     #[pymodule_export]

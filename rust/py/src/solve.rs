@@ -216,6 +216,16 @@ pub(crate) fn newton_step<'py>(
     Ok(step?.into_pyarray(py))
 }
 
+/// The weights of moves, changes of the gradient and the gradient in a step; see `rocmax_core::solve::quasi_newton`.
+#[pyfunction]
+pub(crate) fn quasi_newton<'py>(
+    py: Python<'py>,
+    products: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let k = products.shape()[1].saturating_sub(1);
+    Ok(solve::quasi_newton(products.as_slice()?, k).map_err(error::to_python)?.into_pyarray(py))
+}
+
 /// A solution of `(I + H) step = -gradient` by a product with H and an inner product of Python, both of arrays; see
 /// `rocmax_core::solve::conjugate`. The loop itself takes no time, and so it keeps the interpreter.
 #[pyfunction]

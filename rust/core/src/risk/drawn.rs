@@ -1,6 +1,7 @@
 //! Samples of the rows from which the curvature of a smoothed risk is estimated.
 
 use super::springs::{Curvature, Sample, Stretch};
+use crate::order::Entry;
 use crate::resample::Stream;
 use crate::{Ctx, Error, Problem, Result};
 
@@ -30,21 +31,24 @@ impl Drawn {
                 below += weight(rows[at]);
                 at += 1;
             }
-            if drawn.rows.last() != Some(&rows[at]) {
+            if drawn.rows.last() == Some(&rows[at])
+                && let Some(count) = drawn.counts.last_mut()
+            {
+                *count += 1.0;
+            } else {
                 drawn.rows.push(rows[at]);
-                drawn.counts.push(0.0);
+                drawn.counts.push(1.0);
             }
-            *drawn.counts.last_mut().expect("one was pushed") += 1.0;
         }
         drawn
     }
 
     /// The same by ascending score.
     fn ascending(self, scores: &[f64]) -> Self {
-        let mut both: Vec<(f64, usize, f64)> =
-            self.rows.iter().zip(self.counts).map(|(&i, count)| (scores[i], i, count)).collect();
-        both.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (rows, counts) = both.into_iter().map(|(_, i, count)| (i, count)).unzip();
+        let mut order: Vec<Entry> = self.rows.iter().zip(0..).map(|(&i, place)| Entry::new(scores[i], place)).collect();
+        order.sort_unstable();
+        let (rows, counts) =
+            order.iter().rev().map(|entry| (self.rows[entry.index()], self.counts[entry.index()])).unzip();
         Self { rows, counts, ..self }
     }
 }
@@ -53,8 +57,8 @@ impl Curvature {
     /// Draws about `size` rows by a seed: returns them, and the estimate of the curvature over their scores, given the
     /// scale and the smoothing of each hinge.
     ///
-    /// Half of the rows are positives, the others negatives that have a share in a hinge, as far as there are enough,
-    /// and at least one of each; all have positive weights. O(N) beside sorting the positives that are drawn.
+    /// At most half of the rows are positives, the others negatives that have a share in a hinge, and at least one of
+    /// each; all have positive weights. O(N) beside sorting the positives that are drawn.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a score for each sample; [`Error::Interrupted`].
@@ -69,7 +73,7 @@ impl Curvature {
         Error::check_len("scores", problem.n_samples(), scores.len())?;
         let (labels, mut stream) = (problem.labels(), Stream::new(0, seed));
         let pos = Drawn::new(problem, |i| labels[i], (size / 2).max(1), &mut stream).ascending(scores);
-        let each = (size / (2 * hinges.len().max(1))).max(1);
+        let each = (size.saturating_sub(pos.rows.len()) / hinges.len().max(1)).max(1);
         let of = |rows: &[usize]| rows.iter().map(|&i| scores[i]).collect::<Vec<f64>>();
         let mut drawn = Vec::with_capacity(hinges.len());
         for &(scale, stretch) in hinges {

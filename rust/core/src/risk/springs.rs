@@ -3,7 +3,12 @@
 //! A pair whose difference lies in the smoothed stretch of the hinge is a spring between its two scores; negatives in
 //! the stretch around the threshold of a selection are tied to their mean.
 
-use crate::{Error, Result};
+use crate::order::Map;
+use crate::order::sorted::Sorted;
+use crate::{Ctx, Error, Result};
+
+/// The scores to which an index of them is fitted.
+const SAMPLES: usize = 256;
 
 /// Scores of one class with counts.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +42,15 @@ pub struct Curvature {
 }
 
 impl Curvature {
-    /// The curvature of hinges: factor, smoothing and negatives of each. O(N log m).
+    /// The curvature of hinges: factor, smoothing and negatives of each. O(N) for scores of a smooth distribution,
+    /// O(N log m) at most.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a count for each score.
     pub fn new(pos: Sample<'_>, hinges: &[(f64, Stretch, Sample<'_>)]) -> Result<Self> {
-        let springs = |(factor, stretch, neg): &(f64, Stretch, _)| Ok((*factor, Springs::new(pos, *neg, stretch)?));
+        let sorted = indexed(pos.scores)?;
+        let springs =
+            |(factor, stretch, neg): &(f64, Stretch, _)| Ok((*factor, Springs::new((pos, &sorted), *neg, stretch)?));
         Ok(Self { n_pos: pos.scores.len(), hinges: hinges.iter().map(springs).collect::<Result<_>>()? })
     }
 
@@ -81,28 +89,33 @@ struct Springs {
 }
 
 impl Springs {
-    fn new(pos: Sample<'_>, neg: Sample<'_>, stretch: &Stretch) -> Result<Self> {
+    fn new((pos, sorted): (Sample<'_>, &Sorted), neg: Sample<'_>, stretch: &Stretch) -> Result<Self> {
         Error::check_len("counts", pos.scores.len(), pos.counts.len())?;
         Error::check_len("counts", neg.scores.len(), neg.counts.len())?;
         let &Stretch { margin, width, threshold, selection, tied } = stretch;
         let below = sums(pos.counts.iter().copied());
-        let first = |level: f64| pos.scores.partition_point(|&s| s < level);
         let n_neg = neg.scores.len();
+        let [lows, highs] = [margin - width, margin].map(|shift| {
+            let mut below = vec![0; n_neg];
+            sorted.below(neg.scores, shift, &mut below);
+            below
+        });
         let (mut ends, mut share, mut slope) = (Vec::with_capacity(n_neg), Vec::with_capacity(n_neg), vec![0.0; n_neg]);
         let mut per_neg = Vec::with_capacity(n_neg);
-        for ((&t, &count), slope) in neg.scores.iter().zip(neg.counts).zip(&mut slope) {
-            let (low, high) = (first(t + margin - width), first(t + margin));
+        for (((&t, &count), slope), (low, high)) in
+            neg.scores.iter().zip(neg.counts).zip(&mut slope).zip(lows.into_iter().zip(highs))
+        {
             let mut of_one = if t == threshold { tied } else { 1.0 };
             if selection > 0.0 {
                 of_one = ((t - threshold) / selection + 0.5).clamp(0.0, 1.0);
                 if of_one > 0.0 && of_one < 1.0 {
                     // The slope of a negative's share, times the number of positives it affects.
-                    *slope = 0.5 * (below[low] + below[high]) * count * (width / selection);
+                    *slope = 0.5 * (below[low as usize] + below[high as usize]) * count * (width / selection);
                 }
             }
-            ends.push((low as u32, high as u32));
+            ends.push((low, high));
             share.push(of_one * count);
-            per_neg.push(of_one * count * (below[high] - below[low]));
+            per_neg.push(of_one * count * (below[high as usize] - below[low as usize]));
         }
         let total = slope.iter().sum();
         let mut springs = Self { of_pos: pos.counts.to_vec(), per_pos: Vec::new(), per_neg, ends, share, slope, total };
@@ -138,6 +151,24 @@ impl Springs {
             *out += factor * (self.per_neg[j] * t[j] - pulled + self.slope[j] * (t[j] - mean));
         }
     }
+}
+
+/// Ascending scores with an index.
+fn indexed(scores: &[f64]) -> Result<Sorted> {
+    let mut sample: Vec<f64> = scores.iter().copied().step_by(scores.len() / SAMPLES + 1).collect();
+    let mut sorted = Sorted::default();
+    if !sample.is_empty() {
+        sorted.map = Map::fit(&mut sample, scores.len());
+    }
+    let map = sorted.map;
+    let mut from = 0;
+    let region = |region| {
+        let to = scores.partition_point(|&score| map.region(map.bucket(score)) <= region);
+        vec![&scores[std::mem::replace(&mut from, to)..to]]
+    };
+    let regions: Vec<_> = (0..map.n_regions()).map(region).collect();
+    sorted.build(&regions, &Ctx::serial())?;
+    Ok(sorted)
 }
 
 /// Cumulative sums, beginning with 0.
