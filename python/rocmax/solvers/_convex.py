@@ -58,7 +58,7 @@ def minimise_convex(
     """
     objective = Objective(oracle, design, C, tilt)
     state = State(objective, bundle or Bundle(design), tol, max_iter, enough, callback, start or objective.zero())
-    newton, step = Newton(objective), "start"
+    newton, step = Newton(objective, state.bundle), "start"
     while True:
         smoothed = newton.smoothed(state)
         state.add_cuts(smoothed)
@@ -265,10 +265,11 @@ class Newton:
     The curvature comes from a sample and costs no pass over the features; the exact search makes up for its errors.
     """
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, bundle: Bundle) -> None:
         self._objective = objective
-        # With fewer samples than features the curvature of a sample says little.
-        self._on = objective.design.n_samples >= max(settings().newton_samples, objective.design.dim)
+        # With fewer samples than features the curvature of a sample says little; kept multipliers need no planes.
+        enough = objective.design.n_samples >= max(settings().newton_samples, objective.design.dim)
+        self._on = enough and (bundle.multipliers is None or not suits_augmented(objective))
         self._before: float | None = None  # the gap before the last step, if that was a Newton step
 
     def smoothed(self, state: State) -> Smoothed | None:
