@@ -63,14 +63,15 @@ impl Ranking {
                 Walk::Mirrored(Sequence::of_steps(&self.curve.mirrored().steps), range, normalize)
             }
             (Measure::AveragePrecision(prevalence), None) => {
-                let mut steps: Vec<_> = steps.iter().map(|step| [step.pos as usize, step.neg as usize]).collect();
-                // Negatives between two positives are summed at once.
-                steps.dedup_by(|[pos, neg], last| {
-                    let alike = *pos == 0 && last[0] == 0;
-                    last[1] += if alike { *neg } else { 0 };
-                    alike
-                });
-                Walk::Precision(steps, prevalence)
+                let (mut blocks, mut end) = (Vec::new(), 0);
+                for step in steps.iter() {
+                    let (first, negative) = (end, end + step.pos as u32);
+                    end = negative + step.neg as u32;
+                    if first < negative {
+                        blocks.push([first, negative, end]);
+                    }
+                }
+                Walk::Precision(blocks, prevalence)
             }
             _ => {
                 let by_rank = |w: &[f64]| self.order.iter().map(|&i| w[i as usize]).collect::<Vec<_>>();
@@ -104,9 +105,8 @@ pub(crate) enum Walk {
     Area(Sequence, RateRange, Normalize),
     /// An area with exchanged classes and reversed order.
     Mirrored(Sequence, RateRange, Normalize),
-    /// The average precision, for a prevalence if it is given, by the numbers of positives and negatives at every
-    /// distinct score of a positive, and between two.
-    Precision(Vec<[usize; 2]>, Option<f64>),
+    /// The average precision, for a prevalence if it is given, by the ranks of every score that positives have.
+    Precision(Vec<[u32; 3]>, Option<f64>),
     /// Distinct scores and weights by rank: a new curve for each replicate.
     Steps(Vec<Step>, Option<Vec<f64>>, Measure),
 }
@@ -122,7 +122,7 @@ impl Walk {
                 reversed.extend(counts.iter().rev());
                 Ok(normalize.apply(sequence.share(reversed, *range), *range))
             }
-            Walk::Precision(steps, prevalence) => Ok(precision(steps, *prevalence, counts)),
+            Walk::Precision(blocks, prevalence) => Ok(precision(blocks, *prevalence, counts)),
             Walk::Steps(steps, weights, measure) => {
                 let mass = |block: Range<usize>| mass(&counts[block.clone()], weights.as_ref().map(|w| &w[block]));
                 repeated(steps, mass)?.measure(*measure)
@@ -131,39 +131,32 @@ impl Walk {
     }
 }
 
-/// The average precision of samples by rank that are repeated, from integer counts.
-fn precision(steps: &[[usize; 2]], prevalence: Option<f64>, counts: &[u8]) -> f64 {
-    let drawn = |counts: &[u8]| counts.iter().map(|&k| u64::from(k)).sum::<u64>();
-    let mut rest = counts;
-    let masses = steps.iter().map(|&[pos, neg]| {
-        if let ([1, 0], [count, others @ ..]) = ([pos, neg], rest) {
-            rest = others;
-            return [u64::from(*count), 0];
-        }
-        let (of_pos, others) = rest.split_at(pos);
-        let (of_neg, others) = others.split_at(neg);
-        rest = others;
-        [drawn(of_pos), drawn(of_neg)]
-    });
+/// The average precision of samples by rank that are repeated, from integer counts; `blocks` are the ranks of the first
+/// positive and of the first negative of every score that positives have, and the end of its ranks.
+fn precision(blocks: &[[u32; 3]], prevalence: Option<f64>, counts: &[u8]) -> f64 {
+    let mut above = Vec::with_capacity(counts.len() + 1); // how many are drawn above every rank
+    above.push(0);
+    above.extend(counts.iter().scan(0u32, |sum, &count| {
+        *sum = sum.wrapping_add(u32::from(count));
+        Some(*sum)
+    }));
+    let drawn = |&[first, negative, end]: &[u32; 3]| {
+        let [first, negative, end] = [first, negative, end].map(|rank| above[rank as usize]);
+        [negative.wrapping_sub(first), end]
+    };
     // What a false positive weighs beside a true one.
     let odds = prevalence.map_or(1.0, |share| {
-        let (mut at, mut totals) = (0, [0, 0]);
-        for step in steps {
-            for (total, size) in totals.iter_mut().zip(step) {
-                *total += drawn(&counts[at..at + size]);
-                at += size;
-            }
-        }
-        (1.0 - share) / share * totals[0] as f64 / totals[1] as f64
+        let pos = blocks.iter().map(|block| u64::from(drawn(block)[0])).sum::<u64>() as f64;
+        (1.0 - share) / share * pos / (f64::from(above[counts.len()]) - pos)
     });
-    let ([mut hits, mut errors], mut sum) = ([0, 0], 0.0);
-    for [pos, neg] in masses {
-        (hits, errors) = (hits + pos, errors + neg);
-        if pos > 0 {
-            sum += pos as f64 * (hits as f64 / (hits as f64 + odds * errors as f64));
-        }
+    let (mut hits, mut sums) = (0.0, [0.0; 2]);
+    for (k, block) in blocks.iter().enumerate() {
+        let [pos, called] = drawn(block).map(f64::from);
+        hits += pos;
+        // Of no positive that is drawn, 0 over 0 is not added up.
+        sums[k % 2] += pos * (hits / f64::max(hits + odds * (called - hits), f64::MIN_POSITIVE));
     }
-    sum / hits as f64
+    (sums[0] + sums[1]) / hits
 }
 
 /// The mass of samples that are drawn `counts` times.
