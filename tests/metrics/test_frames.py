@@ -280,6 +280,16 @@ def test_texts_of_columns_are_those_of_arrays(make):
         infer(make(["a", "b", "a", "c", "b", "a", "b", "a"]), S[:8], pos_label="b")
 
 
+def test_bools_as_objects_are_bools():
+    held = _YES.astype(object)
+    for y in (held, pd.Series(held), list(held)):
+        assert infer(y, S) == infer(y, S, pos_label=True) == infer(_YES, S)
+        assert infer(y, S, pos_label=False).estimate == infer(~_YES, S).estimate
+    for y in ([True, None, False, True], [True, "x", False, True]):
+        with pytest.raises(ValueError, match="no label at index 1|mixes types"):
+            infer(np.array(y, dtype=object), S[:4])
+
+
 def test_other_labels_are_not_two_texts():
     for y in (["a", "b", "c", "b"], ["a", None, "b", "a"], ["a", 1, "b", "a"]):
         with pytest.raises((TypeError, ValueError)):

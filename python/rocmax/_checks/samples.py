@@ -67,7 +67,7 @@ def labels(
     kinds = two_of_column(y_true) if isinstance(pos_label, str) else None
     if kinds is None or pos_label not in kinds[0]:
         y = one_column(unmasked(y_true, name, remedy), name)
-        kinds = two_texts(y) if isinstance(pos_label, str) else None
+        kinds = two_texts(y) if isinstance(pos_label, (str, bool)) else None
     if kinds is not None and len(kinds[0]) == 2 and pos_label in kinds[0]:
         return kinds[1] == (pos_label == kinds[0][1]), pos_label
     if pos_label is not None:
@@ -102,9 +102,11 @@ def labels(
         if first_two(y) not in PAIRS:  # the core checks these for further values
             positive_label(label_classes(y, name), len(y), name, remedy)
         return plain(y), y.dtype.type(1).item()
+    if kinds := two_texts(y):
+        label = positive_label(np.sort(kinds[0]), len(y), name, remedy)
+        return kinds[1] == (label == kinds[0][1]), label
     require_labels(y, name, remedy)
-    kinds = two_texts(y)
-    label = positive_label(np.sort(kinds[0]) if kinds else label_classes(y, name), len(y), name, remedy)
+    label = positive_label(label_classes(y, name), len(y), name, remedy)
     return np.asarray(y == label), label
 
 
@@ -168,15 +170,16 @@ def first_two(y: NDArray[Any]) -> Any:
     return ()
 
 
-def two_texts(y: NDArray[Any]) -> tuple[list[str], NDArray[np.bool_]] | None:
-    """Return the one or two texts that are all labels, and which differ from the first; None of any others."""
+def two_texts(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.bool_]] | None:
+    """Return the one or two texts, or bools as objects, that are all labels, and which differ; None of any others."""
     if y.ndim != 1 or not len(y) or y.dtype.kind not in "OU" or not y.dtype.itemsize:
         return None
     if y.dtype == object:
         found = _core.two_texts(plain(y))
     else:
         found = _core.two_rows(np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1))
-    return None if found is None else ([str(label) for label in (y[0], *y[found[1] : found[1] + 1])], found[0])
+    held = found and (y[0], *y[found[1] : found[1] + 1])
+    return held and ([label if isinstance(label, bool) else str(label) for label in held], found[0])
 
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:

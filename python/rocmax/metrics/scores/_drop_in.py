@@ -178,7 +178,7 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     kinds = two_of_column(y_true)
     y = kinds[1] if kinds else np.asarray(y_true)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.ndim != 1 or not len(y):
+    if y.ndim != 1 or not len(y) or (y.dtype == object and isinstance(y[0], bool)):
         return None
     if kinds := kinds or checks.two_texts(y):
         return kinds[1] == (kinds[0][1] > kinds[0][0]) if len(kinds[0]) == 2 else None

@@ -1,8 +1,8 @@
-//! Labels that are texts.
+//! Labels that are texts, or False and True as objects.
 
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyString};
 
 /// Which texts differ from the first, and the place of the first that does.
 type Kinds<'py> = Option<(Bound<'py, PyArray1<bool>>, usize)>;
@@ -46,13 +46,17 @@ pub(crate) fn two_rows<'py>(py: Python<'py>, rows: PyReadonlyArray2<'py, u32>) -
     })
 }
 
-/// The same of objects, or none if one of these is no text.
+/// The same of objects, or none if one of these is no text; or of False and True.
 #[pyfunction]
 pub(crate) fn two_texts<'py>(py: Python<'py>, objects: PyReadonlyArray1<'py, Py<PyAny>>) -> PyResult<Kinds<'py>> {
     let objects = objects.as_slice()?;
     let text = |k: usize| objects[k].bind(py).cast::<PyString>().ok()?.to_str().ok();
-    // Most tables hold one object of each text.
+    // Most tables hold one object of each text, and there is but one of False and of True.
     let known = kinds(py, objects.len(), |k| Some(objects[k].as_ptr()));
+    let boolean = |k: usize| objects.get(k).is_none_or(|object| object.bind(py).is_instance_of::<PyBool>());
+    if known.as_ref().is_some_and(|&(_, place)| boolean(0) && boolean(place)) {
+        return Ok(known);
+    }
     let alike = |place: usize| place < objects.len() && text(place).is_none_or(|other| text(0) == Some(other));
     let apart = known.filter(|&(_, place)| text(0).is_some() && !alike(place));
     Ok(apart.or_else(|| kinds(py, objects.len(), text)))
