@@ -340,8 +340,7 @@ def _of_independent(query: Query, samples: list[Sample]) -> _Compared:
         each = [method.estimate(data, measure, (seed + k) % 2**64) for k, data in enumerate(samples)]
         replicates = np.column_stack([one.replicates for one in each if one.replicates is not None])
         variance = variance_of(replicates)
-        pairs = zip(each, samples, strict=True)
-        certain = [without_variance(one.estimate, data, measure) for one, data in pairs]
+        certain = [without_variance(one.estimate, data, measure) for one, data in zip(each, samples, strict=True)]
         own = joined([one for one in certain if one is not None]) if all(certain) else None
         estimate = np.concatenate([one.estimate for one in each])
         covariance = Covariance(estimate, np.diag(variance), replicates=replicates, own=own)

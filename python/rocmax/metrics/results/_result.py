@@ -284,10 +284,8 @@ class Measured(Result):
         """Return in words how many positives the alerts of each model find, if the measure is one of alerts."""
         if (tally := self.measure.tally(0.0, sizes)) is None:
             return []
-        each = []
-        for name, value in estimates.items():
-            caught, _ = self.measure.tally(value, sizes) or (0.0, 0.0)
-            each.append(f"{words.label_text(name)} {caught:,.6g}" if name else f"{caught:,.6g}")
+        caught = {name: (self.measure.tally(value, sizes) or (0.0,))[0] for name, value in estimates.items()}
+        each = [f"{words.label_text(name)} {n:,.6g}" if name else f"{n:,.6g}" for name, n in caught.items()]
         return [f"positives among {words.count(tally[1])} alerts: {words.listing(each)}"]
 
     def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
