@@ -179,8 +179,7 @@ class OperatingPoint(Unpacked):
         if name.startswith("lr_"):
             of = words.Rate("LR+" if name == "lr_positive" else "LR-")
         form = words.Notation(None if of.name[:2] == "LR" and value >= _LARGE else words.UNKNOWN, of)
-        text = f"{words.digits(value, form)} ({words.confident(self.confidence_level, both, form)})"
-        return f"{of.name} {text}"
+        return f"{of.name} {words.digits(value, form)} ({words.confident(self.confidence_level, both, form)})"
 
     def _worth(self) -> str:
         """Return predictive values and likelihood ratios in words."""
@@ -206,9 +205,8 @@ class OperatingPoint(Unpacked):
         return f"{how}, guaranteed on new data with probability {reached}, {REFERENCES['wilks'].short}"
 
     def _where(self) -> str:
-        ends = ""
-        if self.threshold_interval is not None:
-            ends = f"; {words.confident(self.confidence_level, self.threshold_interval)}"
+        both = self.threshold_interval
+        ends = "" if both is None else f"; {words.confident(self.confidence_level, both)}"
         return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{ends})"
 
     @property
