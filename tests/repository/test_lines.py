@@ -19,7 +19,7 @@ MOST = {
     "python/rocmax/display": (3_136, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_378, "families that do not fit in memory; importances; no weights of rows"),
     "python/rocmax/estimators": (4_453, "digests of sparse features go by blocks; one check of names of surrogates"),
-    "python/rocmax/metrics": (17_752, "files of plans; few rows of great sampling weights; scales in headings"),
+    "python/rocmax/metrics": (17_751, "files of plans; few rows of great sampling weights; scales in headings"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_667, "fewer vectors over the samples held by ramps"),

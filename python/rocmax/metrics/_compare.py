@@ -280,9 +280,8 @@ def _of_paired(query: Query, models: list[Any]) -> _Compared:
     if covariance.refused is not None:
         return _Compared(method, covariance)
     if not covariance.parts:  # a bootstrap's, or of a fitted curve
-        known = binary and Trait.COMPONENTS in query.measure.traits
         parts = [Shared(covariance.matrix, min(sizes) - 1.0)]
-        if known:
+        if binary and Trait.COMPONENTS in query.measure.traits:
             parts = decided(covariance_of(models[0], query.measure)[2], models[0], query.measure)
         covariance = covariance.of_parts(parts)
     check_variance(covariance.matrix)
