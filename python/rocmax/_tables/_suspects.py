@@ -119,10 +119,10 @@ def n_copies(scores: AnyArray, others: AnyArray) -> int:
 
 def found_in(X: Any, positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
     """Return the suspects among the columns in memory, of at most 50,000 rows of each class."""
-    rows = _sampled(positive)
-    if rows is not None:
-        positive, groups = positive[rows], None if groups is None else groups[rows]
-    return suspects([*_encoded(X, rows)], positive, groups)
+    rng, parts = np.random.default_rng(0), [np.flatnonzero(positive), np.flatnonzero(~positive)]
+    parts = [part if len(part) <= _ROWS else rng.choice(part, _ROWS, replace=False) for part in parts]
+    rows = np.sort(np.concatenate(parts))
+    return suspects([*_encoded(X, rows)], positive[rows], None if groups is None else groups[rows])
 
 
 def warn_of_leaks(X: Any, positive: Bool, groups: AnyArray | None = None) -> None:
@@ -142,26 +142,17 @@ def suspect_notes(X: Any, positive: Bool, groups: Any = None, *, in_time: bool =
     return notes
 
 
-def _encoded(X: Any, rows: AnyArray | None) -> Iterator[Encoded]:
+def _encoded(X: Any, rows: AnyArray) -> Iterator[Encoded]:
     """Yield some rows of the columns as numbers."""
     if is_frame(X):
         for name, series in columns_of(X).items():
             kind = type_of(series)
             if kind != "other":
-                some = series if rows is None else series[rows]
+                some = series if len(rows) == len(series) else series[rows]
                 yield Encoded(name, numbered(some, name), is_category=kind not in ("number", "flag"))
     elif not sparse.issparse(X) and not isinstance(X, np.memmap) and np.ndim(X) == 2:
-        for k, values in enumerate(np.asarray(X if rows is None else X[rows], dtype=np.float64).T):
-            yield Encoded(k, np.ascontiguousarray(values))
-
-
-def _sampled(positive: Bool) -> AnyArray | None:
-    """Return some rows of each class, in their order; None for all."""
-    rng, parts = np.random.default_rng(0), []
-    for part in (np.flatnonzero(positive), np.flatnonzero(~positive)):
-        parts.append(part if len(part) <= _ROWS else rng.choice(part, _ROWS, replace=False))
-    rows = np.sort(np.concatenate(parts))
-    return None if len(rows) == len(positive) else rows
+        for k, values in enumerate(np.asarray(X).T):
+            yield Encoded(k, np.array(values if len(rows) == len(values) else values[rows], dtype=np.float64))
 
 
 class _Counted:
