@@ -1,7 +1,5 @@
 """Positives caught against alerts a day, the budget marked."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 from rocmax.display import BudgetDisplay  # noqa: E402
@@ -20,12 +17,6 @@ Y = RNG.random(600) < 0.1
 DAY = pd.Series(np.arange(600) % 6, name="day")
 SCORES = {"old": np.round(RNG.normal(size=600) + Y), "new": RNG.normal(size=600) + 2 * Y}
 SAMPLES = Samples(Y, SCORES)
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize("per", [None, DAY])

@@ -1,14 +1,11 @@
 """Precision-recall curves and decision curves."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot  # noqa: E402
 from scipy.special import expit  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
@@ -21,12 +18,6 @@ Y = rng.random(400) < 0.2
 S = rng.normal(size=400) + Y
 P = expit(S - 1.7)
 OTHER = expit(S + rng.normal(size=400) - 1.7)
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def test_precision_recall_curves() -> None:

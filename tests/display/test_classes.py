@@ -1,6 +1,5 @@
 """Curves of several classes: one a class or a pair, and their average with its band."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.metrics import roc_auc_score, roc_curve  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
@@ -22,12 +20,6 @@ of = np.random.default_rng(0).choice(3, size=120, p=[0.5, 0.3, 0.2])
 Y = CLASSES[of]
 S = np.round(np.random.default_rng(1).normal(size=(120, 3)) + 1.2 * np.eye(3)[of], 1)
 S = np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted", None])

@@ -9,7 +9,6 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.model_selection import cross_validate  # noqa: E402
@@ -19,12 +18,6 @@ from sklearn.svm import LinearSVC  # noqa: E402
 from rocmax.display import ROCDisplay, SROCDisplay  # noqa: E402
 from rocmax.exceptions import CoverageWarning  # noqa: E402
 from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _close() -> object:
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture

@@ -19,12 +19,6 @@ Y = RNG.random(400) < 0.3
 S = RNG.normal(size=400) + 1.5 * Y
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def test_points_are_those_of_scikit_learn():
     weight = RNG.integers(1, 4, 400)
     (curve,) = DETDisplay.from_predictions(Y, S, sample_weight=weight).curves

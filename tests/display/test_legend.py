@@ -26,12 +26,6 @@ DISPLAYS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    pyplot.close("all")
-
-
 def drawn(display, options, size, names=None, layout="constrained"):
     figure, ax = pyplot.subplots(figsize=size, layout=layout)
     values = PROBABILITIES if display is DecisionCurveDisplay else SCORES

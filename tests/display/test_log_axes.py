@@ -23,12 +23,6 @@ Y = RNG.random(500) < 0.3
 S = np.round(RNG.normal(size=500) + 1.5 * Y, 1)
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def test_lines_are_those_of_the_curve():
     display = ROCDisplay.from_predictions(Y, {"a": S, "b": -S}, xscale="log", fpr_range=(0, 0.1))
     least, most = display.ax_.get_xlim()

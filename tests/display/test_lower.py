@@ -26,12 +26,6 @@ SIMILARITY = RNG.normal(size=150) + 0.7 * Y
 DISPLAYS = [ROCDisplay, PrecisionRecallDisplay, DETDisplay, SROCDisplay]
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    matplotlib.pyplot.close("all")
-
-
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_curves_are_those_of_the_negatives(display):
     drawn = display.from_predictions(Y, {"dock": DOCK, "sim": SIMILARITY}, higher_is_better={"dock": False})

@@ -1,7 +1,6 @@
 """Scores by class, calibration, weights; and what ROC plots take of style, axes and thresholds."""
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -29,12 +28,6 @@ X = rng.normal(size=(500, 5)) + Y[:, None] * np.array([0.2, -1.5, 0.0, 0.8, 0.1]
 MODEL = LogisticRegression().fit(X, Y)
 S = MODEL.decision_function(X)
 P = MODEL.predict_proba(X)[:, 1]
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def test_sensitivity_against_specificity_is_the_same_picture() -> None:

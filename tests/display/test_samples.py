@@ -1,7 +1,6 @@
 """Samples that are read once are drawn as their arrays are, and give the same report, byte by byte."""
 
 import re
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot  # noqa: E402
 
 from profiles import cases  # noqa: E402
 from rocmax import display  # noqa: E402
@@ -48,12 +46,6 @@ DRAWN: dict[str, tuple[Any, dict[str, Any]]] = {
     "det": (display.DETDisplay, {"xscale": "log"}),
     "sroc": (display.SROCDisplay, {"n_points": 50}),
 }
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def told(y_true: Any, reading: dict[str, Any]) -> dict[str, Any]:

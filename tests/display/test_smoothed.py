@@ -6,16 +6,9 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot  # noqa: E402
 
 from rocmax.display import ROCDisplay  # noqa: E402
 from rocmax.metrics import Bootstrap, SmoothedAUC, infer, roc_curve  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture

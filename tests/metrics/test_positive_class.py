@@ -144,8 +144,6 @@ def test_scorers_take_the_second_class_of_the_estimator(scorer):
 
 def test_displays_say_it_and_ask():
     pytest.importorskip("matplotlib").use("agg")
-    from matplotlib import pyplot
-
     from rocmax.display import ROCDisplay, SROCDisplay
 
     names = np.array(["good", "poor"])[Y]
@@ -161,7 +159,6 @@ def test_displays_say_it_and_ask():
         assert found.curves[0].area == pytest.approx(numeric.curves[0].area, abs=1e-12)
     folds = cross_validate(model, S[:, None], names, return_estimator=True, return_indices=True, cv=3)
     assert ROCDisplay.from_cv_results(folds, S[:, None], names).pos_label == "poor"
-    pyplot.close("all")
 
 
 def test_a_code_beside_zero_and_one_is_told() -> None:

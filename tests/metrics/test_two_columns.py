@@ -21,11 +21,10 @@ CALLS = {
 
 
 def drawn(y, s, **options):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("matplotlib")
     from rocmax.display import ROCDisplay
 
     ROCDisplay.from_predictions(y, s, **options)
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize("call", [*CALLS.values(), drawn], ids=[*CALLS, "display"])

@@ -4,6 +4,14 @@ import numpy as np
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 
+def sample(n=23, d=4, seed=0, share=0.4):
+    """Return features and labels, at least two of each class."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    y[:4] = [0, 1, 0, 1]
+    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
+
+
 def features(X, kernel="linear", gamma=None):
     """Explicit features whose inner products are the kernel's."""
     X = np.asarray(X, dtype=np.float64)

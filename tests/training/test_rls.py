@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import reference_rls as reference
 from estimator_checks import AT_ZERO
 from profiles import cases
+from reference_rls import sample
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC
 from rocmax.exceptions import PositiveClassWarning
 
@@ -36,13 +37,6 @@ CASES = json.loads((Path(__file__).parents[1] / "cases" / "auc_rls.json").read_t
 @pytest.mark.filterwarnings("ignore:up to .* rows of a fold also occur:UserWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
-
-
-def sample(n=23, d=4, seed=0, share=0.4):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < share).astype(int)
-    y[:4] = [0, 1, 0, 1]
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['kernel']}-{len(c['y'])}-{c['lam']}")

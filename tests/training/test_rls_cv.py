@@ -9,15 +9,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, PredefinedSplit
 
 import reference_rls as reference
+from reference_rls import sample
 from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
 from rocmax.estimators._folds import dealt
-
-
-def sample(n=23, d=4, seed=0, share=0.4):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < share).astype(int)
-    y[:4] = [0, 1, 0, 1]
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 @pytest.mark.parametrize("model", [AUCRLS, RLS])
