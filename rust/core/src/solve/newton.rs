@@ -1,5 +1,6 @@
 //! Newton's equations whose curvature comes from the scores of a few samples: `(I + X'HX) step = -gradient`.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::features::{Factor, Features, Number, ROWS, numbers, of_row, stored};
@@ -16,6 +17,8 @@ const GAIN: f64 = 1e-3;
 
 /// A step whose residual is at least this needs few digits: rows in single precision, half the bytes or two thirds.
 const FEW_DIGITS: f64 = 0.01;
+/// From this residual on one product is often enough, and reads the rows where they are.
+const ROUGH: f64 = 0.1;
 /// The numbers of values in double precision that a step may copy to single precision.
 pub const COPIED: Range<usize> = 1 << 16..1 << 23;
 /// Where the largest of these values, dense ones less the first row, lies; others lose digits or overflow.
@@ -165,17 +168,24 @@ pub fn newton_step<T: Number>(
     if let Curved::Springs(_, stiffness) = curved {
         Error::check_len("stiffness", rows.len(), stiffness.len())?;
     }
-    if until.0 >= FEW_DIGITS
-        && let Some(copy) = Copied::new(features, rows, gradient.len())
-    {
-        let rows: Vec<usize> = (0..rows.len()).collect();
-        let step =
-            solved(Products { features: copy.features(), rows: &rows, curved, means: vec![] }, gradient, until, ctx)?;
-        if step.iter().any(|&x| x != 0.0) {
-            return Ok(step);
+    let in_place = if until.0 < FEW_DIGITS { usize::MAX } else { usize::from(until.0 >= ROUGH) };
+    let (copied, of_copy) = (OnceCell::new(), (0..rows.len()).collect::<Vec<_>>());
+    let (mut exact, mut rough, mut done) = (Products { features, rows, curved, means: vec![] }, None, 0);
+    let product = |vector: &[f64]| {
+        ctx.check()?;
+        done += 1;
+        if done > in_place
+            && let Some(copy) = copied.get_or_init(|| Copied::new(features, rows, gradient.len()))
+        {
+            let new = || Products { features: copy.features(), rows: &of_copy, curved, means: vec![] };
+            let found = rough.get_or_insert_with(new).of(vector, ctx)?;
+            if found.iter().all(|x| x.is_finite()) {
+                return Ok(found);
+            }
         }
-    }
-    solved(Products { features, rows, curved, means: vec![] }, gradient, until, ctx)
+        exact.of(vector, ctx)
+    };
+    conjugate(gradient, until, product, |x, y| Ok(Factor::new(y).dot(x)))
 }
 
 /// Some rows in single precision, less what all have in common, which no curvature notices.
@@ -237,19 +247,6 @@ impl Copied {
             Some((columns, starts)) => Features::Sparse(&self.values, columns, starts),
         }
     }
-}
-
-fn solved<T: Number>(
-    mut curvature_of: Products<'_, T>,
-    gradient: &[f64],
-    until: (f64, usize),
-    ctx: &Ctx<'_>,
-) -> Result<Vec<f64>> {
-    let product = |vector: &[f64]| {
-        ctx.check()?;
-        curvature_of.of(vector, ctx)
-    };
-    conjugate(gradient, until, product, |x, y| Ok(Factor::new(y).dot(x)))
 }
 
 /// A solution of `(I + H) step = -gradient`, H positive semidefinite, by conjugate gradients: to a residual relative to
