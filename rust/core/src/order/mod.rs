@@ -93,7 +93,7 @@ pub(crate) fn places(n_samples: usize, n: usize) -> impl Iterator<Item = usize> 
         let (from, len) = (low, len + extra);
         low += len;
         let hash = (k as u64 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32;
-        from + (hash * len as u64 >> 32) as usize
+        from + ((hash * len as u64) >> 32) as usize
     })
 }
 
