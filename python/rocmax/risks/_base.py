@@ -160,7 +160,7 @@ class Trimmed:
         """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
         below = self._below(scores) if self.above else None
         # The weight of a negative that is left out in part has the rounding of a sum.
-        if last is not None and (below is None or np.abs(below - last.below).max() <= _ROUNDING * below.max()):
+        if last is not None and (below is None or np.abs(below - last.below).max() <= _ROUNDING * below.max()):  # type: ignore[operator]
             return last
         return self.part(below)
 

@@ -54,9 +54,9 @@ class Ray:
         self._change = objective.design.scores(direction) if change is None else change
         pair = [base.vector, direction]
         vectors = pair if tilt.vector is None else [*pair, tilt.vector]
-        products = objective.design.inner(np.array(vectors), np.array(pair)).tolist()
-        (_, self._along), (_, self.curvature), (at, lean), *_ = *products, (0.0, 0.0)
-        self._tilt = tilt.offset + at, lean
+        products: list[list[float]] = objective.design.inner(np.array(vectors), np.array(pair)).tolist()
+        (_, along), (_, curvature), (at, lean), *_ = *products, [0.0, 0.0]
+        self._along, self.curvature, self._tilt = along, curvature, (tilt.offset + at, lean)
 
     def _norm(self, step: float) -> float:
         return max(self.base.norm + step * (2.0 * self._along + step * self.curvature), 0.0)
