@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
         with warnings.catch_warnings(), quiet():
-            warnings.showwarning = _warn
+            warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
             options = options_of(given)  # before the imports
             import_module(f"rocmax._cli.{command}").run(options)
         sys.stdout.flush()
@@ -77,7 +77,3 @@ def _give_up_stdout() -> None:
 def _say(message: str) -> None:
     """Print one line to stderr, whatever lines the message has."""
     log(f"rocmax: {' '.join(message.split())}")
-
-
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"warning: {message}")
