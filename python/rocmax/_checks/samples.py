@@ -178,8 +178,10 @@ def two_texts(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.bool_]] | None:
         found = _core.two_texts(plain(y))
     else:
         found = _core.two_rows(np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1))
-    held = found and (y[0], *y[found[1] : found[1] + 1])
-    return held and ([label if isinstance(label, bool) else str(label) for label in held], found[0])
+    if found is None:
+        return None
+    second, k = found
+    return [label if isinstance(label, bool) else str(label) for label in (y[0], *y[k : k + 1])], second
 
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
