@@ -14,6 +14,8 @@ use crate::variance::Array;
 const WORK: usize = 1 << 10;
 const DRAW: usize = 1 << 4;
 const BYTES: usize = 1 << 14;
+/// Models that take up a draw at once.
+const MODELS: usize = 16;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 type Model = Box<dyn Limits + Send>;
@@ -198,7 +200,7 @@ impl Profiles {
 }
 
 /// The variance of means over the positives on the curves of draws, and the normal quantiles of their quantiles, model
-/// after model; see `rocmax_core::interval::mean_table`.
+/// after model; see `rocmax_core::interval::mean_tables`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn mean_tables<'py>(
@@ -228,10 +230,11 @@ pub(crate) fn mean_tables<'py>(
     let gains = [gains.0.0, gains.1.0];
     let work = share.len().saturating_mul(draws.log_slopes.len()).saturating_mul(DRAW);
     let found = gate::enter(py, n_threads, Need { work, bytes: BYTES }, |ctx| {
-        let of_model = |k: usize| interval::mean_table(gains, draws, share[k], slope[k], &ctx.alone());
-        ctx.try_map((0..share.len()).collect(), of_model)
+        let models: Vec<_> = share.iter().zip(slope).map(|(&share, &slope)| [share, slope]).collect();
+        let some = |models: &[[f64; 2]]| interval::mean_tables(gains, draws, models, &ctx.alone());
+        ctx.try_map(models.chunks(MODELS).collect(), some)
     })?;
-    let numbers = found.into_iter().flat_map(|table| [vec![table.variance], table.low, table.high].concat());
+    let numbers = found.into_iter().flatten().flat_map(|table| [vec![table.variance], table.low, table.high].concat());
     Ok(PyArray1::from_vec(py, numbers.collect()))
 }
 

@@ -15,6 +15,8 @@ const TINY: f64 = 1e-300;
 const EVERY: usize = 4;
 /// Degrees of freedom from which on Student's distribution is that of a normal deviate but for 1e-12.
 const MANY: f64 = 1e6;
+/// A relative step after which there is no other.
+const NEAR: f64 = 1e-9;
 /// Below it the error of Stirling's series is found from that further on.
 const STIRLING: f64 = 7.0;
 
@@ -353,7 +355,10 @@ pub fn student_quantile(df: f64, p: f64) -> f64 {
         law.at(df / (df + square), square / (df + square))
     };
     let (mut low, mut high) = (0.0, f64::INFINITY);
-    let mut t = z.abs();
+    // From three terms of Cornish and Fisher's expansion, which are too far out for few degrees of freedom.
+    let (square, most) = (z * z, 0.5 * df.sqrt());
+    let added = (square + 1.0) / (4.0 * df) + (5.0 * square * square + 16.0 * square + 3.0) / (96.0 * df * df);
+    let mut t = z.abs() * (1.0 + added.min(most));
     for _ in 0..400 {
         let found = tail(t);
         let gap = found.below / 2.0 - least;
@@ -365,6 +370,10 @@ pub fn student_quantile(df: f64, p: f64) -> f64 {
         // d below / dt = -2 mass / t
         let ratio = found.below / 2.0 / least;
         let step = if ratio > 0.0 { ratio.ln() * found.below / 2.0 / (found.mass / t) } else { f64::NAN };
+        if step.abs() <= NEAR * t {
+            t += step; // with an error of about the square
+            break;
+        }
         let next = t + step;
         let next = if next > low && next < high {
             next

@@ -6,7 +6,7 @@
 //! last a at which it does not exceed it. What the mean is with all positives first is added exactly, or the ranks that
 //! are not drawn would count where the classes are nearly separated.
 
-use super::normal::{self, LANES, exponentials, heights, logarithms};
+use super::normal::{self, LANES, exponentials, logarithms};
 use super::{NODES, quadrature, quantile};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
@@ -14,8 +14,7 @@ use crate::{Ctx, Error, Result};
 const FIRST: f64 = -4.0; // deviates of negatives are rounded to a cell
 const LAST: f64 = 6.0;
 const CELLS: usize = 1000;
-const ROOM: usize = 1024; // for the cells, and those written with the last
-const AT_A_TIME: usize = 16;
+const ROOM: usize = 1024; // for the cells
 const ROUND: f32 = 8388608.0; // a whole number that is added to it is in the last bits
 const EDGE: f64 = 14.0; // |a|: beyond it all rates are 0 or 1
 const STEPS: u32 = 1 << 16; // between the edges, in which a is found
@@ -169,10 +168,12 @@ pub fn table(first: &[f64], last: &[f64]) -> Table {
 /// The search for the height of one draw after another.
 struct Search {
     left_out: f64,
-    /// What the places of every group add to the mean, by the number of drawn negatives above them.
+    /// The mean with all positives first.
+    most: f64,
+    /// What the places of every group add to the mean, by the number of drawn negatives that are not above them.
     parts: Vec<Vec<[f64; LANES]>>,
-    /// The number of drawn negatives above the cells of the grid of their deviates.
-    above: [u16; ROOM],
+    /// The number of drawn negatives below the cells of the grid of their deviates.
+    below: [u16; ROOM],
     /// Cells of the positives, in groups, and those they are moved to.
     cells: Vec<[f32; LANES]>,
     moved: Vec<[u32; LANES]>,
@@ -196,33 +197,45 @@ impl Search {
             found.iter_mut().zip(weights).for_each(|(part, weight)| *part *= weight);
             found
         };
-        let of_group = |(tpr, weights)| shares.iter().map(|&fpr| part(tpr, weights, fpr)).collect::<Vec<_>>();
+        let of_group = |(tpr, weights)| shares.iter().rev().map(|&fpr| part(tpr, weights, fpr)).collect::<Vec<_>>();
         let parts: Vec<_> = groups.tpr.iter().zip(&groups.weights).map(of_group).collect();
         let whole = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
         let left_out = whole - groups.mean(gain, |_| [0.0; LANES]);
+        let mut first = [0.0; LANES];
+        for parts in &parts {
+            first.iter_mut().zip(parts[parts.len() - 1]).for_each(|(sum, part)| *sum += part);
+        }
+        let most = left_out + first.iter().sum::<f64>();
         let (cells, moved) = (vec![[0.0; LANES]; parts.len()], vec![[0; LANES]; parts.len()]);
-        Self { left_out, parts, above: [0; ROOM], cells, moved, unit: 1.0, rise: FLAT }
+        Self { left_out, most, parts, below: [0; ROOM], cells, moved, unit: 1.0, rise: FLAT }
     }
 
-    /// Takes up a draw: deviates, and the slope.
-    #[inline(always)]
-    fn take(&mut self, positives: &[f64], negatives: &[f64], slope: f64) {
-        let scale = CELLS as f64 / (LAST - FIRST);
-        // From the lowest negative on; what is written beyond the cells up to it is written again.
-        let (mut from, mut above) = (0, negatives.len() as u16);
-        for deviate in negatives.iter().rev() {
-            let to = ((deviate - FIRST) * scale).clamp(0.0, (CELLS - 1) as f64) as u32 as usize + 1;
-            while from < to {
-                self.above[from..from + AT_A_TIME].fill(above);
-                from += AT_A_TIME;
+    /// Takes up the negatives of a draw: how many lie below every cell, four sums in a word at once.
+    fn count(&mut self, negatives: &[f64]) {
+        const ONES: u64 = 0x0001_0001_0001_0001;
+        let (scale, mut held) = (CELLS as f64 / (LAST - FIRST), [0u16; ROOM]);
+        for deviate in negatives {
+            let cell = ((deviate - FIRST) * scale).clamp(0.0, (CELLS - 1) as f64) as u32 as usize + 1;
+            held[cell] = held[cell].wrapping_add(1);
+        }
+        let mut below = 0u64;
+        for (held, sums) in held.as_chunks::<4>().0.iter().zip(self.below.as_chunks_mut::<4>().0) {
+            let word = (0..4).fold(0, |word, k| word | u64::from(held[k]) << (16 * k)).wrapping_mul(ONES);
+            let all = word.wrapping_add(below.wrapping_mul(ONES));
+            (0..4).for_each(|k| sums[k] = (all >> (16 * k)) as u16);
+            below = below.wrapping_add(word >> 48);
+        }
+    }
+
+    /// Takes up its positives, for the slope of a model.
+    fn place(&mut self, positives: &[f64], slope: f64) {
+        let (unit, cells) = (CELLS as f64 / ((LAST - FIRST) * slope), self.cells.as_flattened_mut());
+        self.unit = unit;
+        fast!({
+            for (cell, deviate) in cells.iter_mut().zip(positives) {
+                *cell = (deviate * unit - FIRST * CELLS as f64 / (LAST - FIRST) + 0.5) as f32;
             }
-            (from, above) = (to, above - 1);
-        }
-        self.above[from..].fill(above);
-        self.unit = CELLS as f64 / ((LAST - FIRST) * slope);
-        for (cell, deviate) in self.cells.as_flattened_mut().iter_mut().zip(positives) {
-            *cell = (deviate * self.unit - FIRST * CELLS as f64 / (LAST - FIRST) + 0.5) as f32;
-        }
+        });
     }
 
     /// The mean at a height.
@@ -235,7 +248,7 @@ impl Search {
         let mut sums = [0.0; LANES];
         for (moved, parts) in self.moved.iter().zip(&self.parts) {
             for lane in 0..LANES {
-                sums[lane] += parts[usize::from(self.above[moved[lane] as usize % ROOM])][lane];
+                sums[lane] += parts[usize::from(self.below[moved[lane] as usize % ROOM])][lane];
             }
         }
         self.left_out + sums.iter().sum::<f64>()
@@ -244,6 +257,9 @@ impl Search {
     /// The first height, in steps from `low` to the upper edge, whose mean reaches `goal`, or exceeds it, and by how much
     /// if that is known; the search starts near the height `from`.
     fn first(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> (f64, Option<f64>) {
+        if goal > self.most || exceeds && goal >= self.most {
+            return (EDGE, None);
+        }
         fast!({ self.searched(low, from, goal, exceeds) })
     }
 
@@ -295,18 +311,28 @@ impl Search {
     }
 }
 
-/// The [`Table`] of one model, by its estimate and the fitted slope of its curve; the gains are those of samples and of
-/// curves.
+/// What is found draw by draw of a model, by its estimate and the fitted slope of its curve.
+struct Found {
+    estimate: f64,
+    slope: f64,
+    /// The mean of the heights so far.
+    near: f64,
+    rise: f64,
+    first: Vec<f64>,
+    last: Vec<f64>,
+}
+
+/// The [`Table`] of each model, by its estimate and the fitted slope of its curve; the gains are those of samples and of
+/// curves. A draw is taken up once for all models.
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::Domain`] for draws that do not agree, [`Error::Interrupted`].
-pub fn mean_table(
+pub fn mean_tables(
     [gain, of_curves]: [Gain; 2],
     draws: Draws<'_>,
-    estimate: f64,
-    slope: f64,
+    models: &[[f64; 2]],
     ctx: &Ctx<'_>,
-) -> Result<Table> {
+) -> Result<Vec<Table>> {
     let (n_ranks, n_negatives, n_draws) = (draws.tpr.len(), draws.jumps.len(), draws.log_slopes.len());
     Error::check_len("weights", n_ranks, draws.weights.len())?;
     Error::check_len("positives", n_ranks * n_draws, draws.positives.len())?;
@@ -315,34 +341,43 @@ pub fn mean_table(
     Error::check_number("negatives", "ranks below 2^16", n_negatives as f64, n_negatives < 1 << 16)?;
     let mut search = Search::new(gain, &draws);
     let (nodes, weights): (Vec<f64>, Vec<f64>) = quadrature(0.0, 1.0).unzip();
-    let (above, nodes) = (nodes.iter().map(|&tpr| quantile(tpr)).collect::<Vec<_>>(), Places::new(&nodes, &weights));
+    let above: [f64; NODES] = std::array::from_fn(|k| quantile(nodes[k]));
+    let nodes = Places::new(&nodes, &weights);
     let of_curve = |a: f64, b: f64| {
         // The false positive rate where the true one is a node: Phi((Phi^-1(tpr) - a) / b)
-        let mut fpr = [0.0; NODES];
-        heights(-a / b, 1.0 / b, &above, &mut fpr);
-        let (groups, _) = fpr.as_chunks::<LANES>();
-        let nodes = &nodes;
-        fast!({ nodes.mean(of_curves, |k| groups[k]) })
+        let (nodes, above, shift, scale) = (&nodes, &above, -a / b, 1.0 / b);
+        fast!({
+            let fpr = normal::cdfs(above.map(|x| shift + scale * x));
+            nodes.mean(of_curves, |k| fpr.as_chunks().0[k])
+        })
     };
-    let (mut first, mut last) = (Vec::with_capacity(n_draws), Vec::with_capacity(n_draws));
-    let mut near = 0.0;
+    let found = |&[estimate, slope]: &[f64; 2]| {
+        let [first, last] = [(); 2].map(|()| Vec::with_capacity(n_draws));
+        Found { estimate, slope, near: 0.0, rise: FLAT, first, last }
+    };
+    let mut models: Vec<_> = models.iter().map(found).collect();
     let rows = draws.positives.chunks_exact(n_ranks).zip(draws.negatives.chunks_exact(n_negatives));
     for (j, ((positives, negatives), log_slope)) in rows.zip(draws.log_slopes).enumerate() {
         if j % AT_ONCE == 0 {
             ctx.check()?;
         }
-        let b = slope * log_slope.exp();
-        let taker = &mut search;
-        fast!({ taker.take(positives, negatives, b) });
-        let (a, beyond) = search.first(-EDGE, near, estimate - CLOSE, false);
-        near += (a - near) / (j + 1) as f64;
-        let value = of_curve(a, b);
-        first.push(value);
-        last.push(value);
-        if beyond.is_none_or(|beyond| beyond <= 2.0 * CLOSE) {
-            let (a, _) = search.first(a, a, estimate + CLOSE, true);
-            last[j] = of_curve(a, b);
+        let spread = log_slope.exp();
+        search.count(negatives);
+        for model in &mut models {
+            let b = model.slope * spread;
+            search.place(positives, b);
+            search.rise = model.rise;
+            let (a, beyond) = search.first(-EDGE, model.near, model.estimate - CLOSE, false);
+            model.near += (a - model.near) / (j + 1) as f64;
+            let value = of_curve(a, b);
+            model.first.push(value);
+            model.last.push(value);
+            if beyond.is_none_or(|beyond| beyond <= 2.0 * CLOSE) {
+                let (a, _) = search.first(a, a, model.estimate + CLOSE, true);
+                model.last[j] = of_curve(a, b);
+            }
+            model.rise = search.rise;
         }
     }
-    Ok(table(&first, &last))
+    Ok(models.iter().map(|model| table(&model.first, &model.last)).collect())
 }

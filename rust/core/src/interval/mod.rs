@@ -16,7 +16,7 @@ pub use area::{Area, Part};
 pub use beta::{student, student_quantile};
 pub use called::called;
 pub use few::{Few, Span};
-pub use mean::{Draws, Gain, Table, mean_table, table};
+pub use mean::{Draws, Gain, Table, mean_tables, table};
 pub use normal::{cdf, quantile};
 pub use profile::{Pair, Profiles};
 pub use rate::Rate;

@@ -120,8 +120,8 @@ fn polynomial<const N: usize>(coefficients: &[f64; N], t: f64) -> f64 {
 
 /// [`polynomial`] of all lanes.
 #[inline(always)]
-pub(crate) fn polynomials<const N: usize>(coefficients: &[f64; N], t: [f64; LANES]) -> [f64; LANES] {
-    let mut sums = [0.0; LANES];
+pub(crate) fn polynomials<const N: usize, const L: usize>(coefficients: &[f64; N], t: [f64; L]) -> [f64; L] {
+    let mut sums = [0.0; L];
     for &c in coefficients.iter().rev() {
         for (sum, t) in sums.iter_mut().zip(t) {
             *sum = *sum * t + c;
@@ -132,7 +132,7 @@ pub(crate) fn polynomials<const N: usize>(coefficients: &[f64; N], t: [f64; LANE
 
 /// The exponential function of numbers from -708 to 0.
 #[inline(always)]
-pub(crate) fn exponentials(x: [f64; LANES]) -> [f64; LANES] {
+pub(crate) fn exponentials<const L: usize>(x: [f64; L]) -> [f64; L] {
     let rounded = x.map(|x| x * std::f64::consts::LOG2_E + ROUND);
     let mut rest = x;
     for (rest, rounded) in rest.iter_mut().zip(rounded) {
@@ -168,12 +168,12 @@ pub(crate) fn logarithms(x: [f64; LANES]) -> [f64; LANES] {
 
 /// Probabilities below and above.
 #[inline(always)]
-fn tails(x: [f64; LANES]) -> [[f64; LANES]; 2] {
+fn tails<const L: usize>(x: [f64; L]) -> [[f64; L]; 2] {
     let size = x.map(|x| x.abs().min(37.5));
     let mut least = exponentials(size.map(|y| -0.5 * y * y));
     let heights = polynomials(&TAIL, size.map(|y| (y - 4.0) / (y + 4.0)));
     let mut most = least;
-    for k in 0..LANES {
+    for k in 0..L {
         let tail = least[k] * (heights[k] / (1.0 + 1.25 * size[k]));
         let rest = 1.0 - tail;
         (least[k], most[k]) = if x[k] > 0.0 { (rest, tail) } else { (tail, rest) };
@@ -181,8 +181,9 @@ fn tails(x: [f64; LANES]) -> [[f64; LANES]; 2] {
     [least, most]
 }
 
+/// [`cdf`] of all lanes; of many at once none waits for the last step of its own polynomial.
 #[inline(always)]
-pub(crate) fn cdfs(x: [f64; LANES]) -> [f64; LANES] {
+pub(crate) fn cdfs<const L: usize>(x: [f64; L]) -> [f64; L] {
     tails(x)[0]
 }
 
