@@ -286,7 +286,7 @@ def test_bools_as_objects_are_bools():
         assert infer(y, S) == infer(y, S, pos_label=True) == infer(_YES, S)
         assert infer(y, S, pos_label=False).estimate == infer(~_YES, S).estimate
     for y in ([True, None, False, True], [True, "x", False, True]):
-        with pytest.raises(ValueError, match="no label at index 1|mixes types"):
+        with pytest.raises(ValueError, match=r"no label at index 1|mixes types"):
             infer(np.array(y, dtype=object), S[:4])
 
 

@@ -28,8 +28,8 @@ from rocmax.estimators._training import Training
 from rocmax.metrics import PartialAUC
 from rocmax.solvers import SolverResult
 
-# The largest number of steps per C and fold. With 50, and _LEARNT at .35, 36 of 38 choices on 14 tables were the same and
-# two a little poorer, in 1.5 times the time.
+# The largest number of steps per C and fold. With 50, and _LEARNT at .35, 36 of 38 choices on 14 tables were the same
+# and two a little poorer, in 1.5 times the time.
 _MOST_STEPS = 20
 # The relative gap at which a fit that stalls is lost; at smaller ones it is as good as the numbers allow.
 _LOST = 0.01
