@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 MOST = {
     "python/rocmax": (1_193, "digests, moments, draws and quasi-Newton steps by the core"),
     "python/rocmax/_checks": (1_185, "categories of texts compared as codes"),
-    "python/rocmax/_cli": (3_486, "what so many alerts of each day catch; options that are meant"),
+    "python/rocmax/_cli": (3_485, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (347, "a limit of copies of folds"),
     "python/rocmax/_tables": (1_269, "frames are told from arrays without narwhals"),
     "python/rocmax/boosting": (1_326, "small trees; parameters without an effect; features of trees"),

@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser, options_of
