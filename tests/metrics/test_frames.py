@@ -217,6 +217,7 @@ LABELS = {
     "polars": pl.Series(Y),
     "polars text": pl.Series(_TEXT.tolist()),
     "pandas pyarrow text": pd.Series(_TEXT, dtype="string[pyarrow]"),
+    "pandas pyarrow array of text": pd.array(_TEXT, dtype="string[pyarrow]"),
     "pyarrow text": pa.array(["", *_TEXT.tolist()])[1:],
     "pyarrow text in chunks": pa.chunked_array([_TEXT[:9].tolist(), [], _TEXT[9:].tolist()]),
     "pyarrow large text": pa.array(_TEXT.tolist(), pa.large_string()),

@@ -127,7 +127,7 @@ def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
     """Return the two texts of a column, compared where they are, and which rows differ from the first; else None."""
     dtype: Any = getattr(values, "dtype", "")
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
-        values = values.array.__arrow_array__()
+        values = getattr(values, "array", values).__arrow_array__()
     arrow = str(getattr(values, "type", "")) if hasattr(values, "null_count") else ""
     of_polars, rows, found = type(dtype).__name__ if hasattr(values, "to_physical") else "", None, None
     if (arrow and values.null_count) or (of_polars and values.null_count()):
