@@ -257,16 +257,26 @@ def test_all_folds_end_a_path_where_larger_C_has_fallen_behind(monkeypatch):
     fitted.clear()
     monkeypatch.setattr("rocmax.estimators._validation._BEHIND", 1e9)
     for name, scores in model.fit(X, y).scores_.items():
-        behind = False
         for last in range(6):
             lead = scores[:, scores[:, : last + 1].mean(axis=0).argmax()] - scores[:, last]
-            before, behind = behind, lead.mean() > 0.5 * lead.std(ddof=1) * np.sqrt(1 / 3 + 1 / 2)
-            if behind and (before or max(shares[: last + 1][-1] for shares in fitted[name]) <= 0.6):
+            behind = lead.mean() > 0.5 * lead.std(ddof=1) * np.sqrt(1 / 3 + 1 / 2)
+            if behind and max(shares[: last + 1][-1] for shares in fitted[name]) <= 0.6:
                 break
         assert ended[name] == min(last + 1, max(map(len, fitted[name])))
         np.testing.assert_array_equal(found[name][:, : last + 1], scores[:, : last + 1])
         np.testing.assert_array_equal(found[name][:, last:], np.repeat(scores[:, [last]], 6 - last, axis=1))
     assert sorted(ended.values())[1] < 5
+
+
+def test_a_path_goes_on_to_the_large_C_that_small_features_need():
+    # Up to C = 1 scores fall: noise joins the large feature. The best one is small.
+    rng = np.random.default_rng(0)
+    y = rng.random(800) < 0.15
+    sizes, shifts = np.repeat([1.0, 0.3, 0.01], [1, 60, 1]), np.repeat([0.8, 0.0, 2.5], [1, 60, 1])
+    X = (rng.standard_normal((800, 62)) + y[:, None] * shifts) * sizes
+    model = PartialAUCSVCCV((0.0, 0.1), surrogate="tight").fit(X, y)
+    means = model.scores_["tight"].mean(axis=0)
+    assert model.C_ >= 1e3 and means[1] < 0.7 * means[0] and means.max() > 2 * means[0]
 
 
 def test_only_the_refit_takes_accurate_products(data, monkeypatch):

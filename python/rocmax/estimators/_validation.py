@@ -33,10 +33,10 @@ from rocmax.solvers import SolverResult
 _MOST_STEPS = 20
 # The relative gap at which a fit that stalls is lost; at smaller ones it is as good as the numbers allow.
 _LOST = 0.01
-# A path ends at a model whose risk is at most this share of the zero model's; or where the mean score is _BEHIND
-# standard errors below that of a smaller C, twice in succession or with at most _LEARNT of that risk. Scores may fall
-# where a model has learnt less: on spambase that of the full range by .6 errors from C = .01 to .1, before it rises by
-# a quarter.
+# A path ends at a model whose risk is at most this share of the zero model's; or at most _LEARNT of it, if the mean
+# score is _BEHIND standard errors below that of a smaller C. Scores may fall where a model has learnt less: on spambase
+# that of the full range by .6 errors from C = .01 to .1, before it rises by a quarter; if small features rank best,
+# over several C.
 _FITTED, _LEARNT, _BEHIND = 0.02, 0.6, 0.5
 
 
@@ -84,7 +84,6 @@ class Validation:
         inner = max(1, threads // workers)
         scores = np.empty((len(self._folds), len(surrogates), len(Cs)))
         folds = [self._fold(number, surrogates, Cs, inner, task) for number in range(len(self._folds))]
-        behind = False
         # Ctrl-C reaches only the main thread; a flag passes it on to the folds.
         with blas_threads(inner), ThreadPoolExecutor(workers) as pool:
             try:
@@ -93,9 +92,8 @@ class Validation:
                     # Scorers run in this thread, as scikit-learn's change the warning filters of the process.
                     found = zip(futures, self._folds, strict=True)
                     scores[:, k, column] = [self._scored(future.result(), rows) for future, (_, rows) in found]
-                    before, behind = behind, _is_behind(scores[:, k, : column + 1], correction)
-                    fallen = behind and (before or self._shares.max() <= _LEARNT)
-                    self._ended = column + 1 < len(Cs) and (self._ended or fallen)
+                    behind = self._shares.max() <= _LEARNT and _is_behind(scores[:, k, : column + 1], correction)
+                    self._ended = column + 1 < len(Cs) and (self._ended or behind)
                 for fold in folds:
                     next(fold, None)
             except BaseException:
