@@ -29,7 +29,7 @@ class Settings:
     landmark_block: int = 1 << 24
     # Feature values of landmarks up to which they are kept in double precision; single takes half the memory and time.
     double_features: int = 1 << 24
-    # Values of a table of many features above which products are first taken in single precision, in half the time.
+    # Values of a table of few samples a feature above which products are first taken in single precision.
     small_single: int = 1 << 20
     # Feature values above which folds do not copy their rows: all folds train at a time.
     fold_values: int = 1 << 25

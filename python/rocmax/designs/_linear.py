@@ -197,8 +197,8 @@ class SparseDesign(_LinearDesign):
 def halves(X: Any, n_rows: int | None = None) -> bool:
     """Whether products with rows of X (None: all) are first taken in single precision, which halves their time.
 
-    The copy adds half to an X of few samples, or takes half of the place of a copy of some rows. Memory that is free
-    has no say: results would depend on it.
+    The copy adds half to an X of few samples a feature, or takes half of the place of a copy of some rows. Memory that
+    is free has no say: results would depend on it.
     """
     if type(X) is not np.ndarray or X.dtype == np.float32:
         return False

@@ -183,8 +183,8 @@ class Training:
         Otherwise these start anew at every C: on letter, a descent that continues from a lower C ends in a poorer
         minimum (objective up to 2 % higher, test partial AUC 0.44 instead of 0.45).
 
-        Wide features are first centred, which changes no pair, and multiplied in single precision. The gap of the
-        result is that of the features themselves; if it is above `tol`, the fit goes on with these. If rounding may
+        Features of few samples are first centred, which changes no pair, and multiplied in single precision. The gap of
+        the result is that of the features themselves; if it is above `tol`, the fit goes on with these. If rounding may
         hide more of the gap, objective and bound come from accurate products, with which the fit then goes on.
         `last` is the result of such a fit in other features, with its model in these.
         """
