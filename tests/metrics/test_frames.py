@@ -289,6 +289,8 @@ def test_bools_as_objects_are_bools():
     for y in ([True, None, False, True], [True, "x", False, True]):
         with pytest.raises(ValueError, match=r"no label at index 1|mixes types"):
             infer(np.array(y, dtype=object), S[:4])
+    with pytest.raises(ValueError, match=r"'True' does not occur in y_true; it holds False, True$"):
+        infer(held, S, pos_label="True")
 
 
 def test_other_labels_are_not_two_texts():

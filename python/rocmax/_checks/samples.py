@@ -74,7 +74,8 @@ def labels(
         require_labels(y, name, remedy)
         positive = marked(y, pos_label, name)
         if not positive.any():
-            held = listed(np.unique(y.astype(str) if y.dtype == object else y).tolist())
+            objects = {str(label): label for label in y} if y.dtype == object else {}  # of which some have no order
+            held = listed([objects[text] for text in sorted(objects)] or np.unique(y).tolist())
             held = f"; it holds {held}" if held else ""
             raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
         if positive.all():
