@@ -188,8 +188,9 @@ def test_what_a_plan_cannot_carry_is_refused(rows) -> None:
             ask(SmoothedAUC())
     labels = y[plan.rows].astype(float)
     labels[7] = np.nan
-    with pytest.raises(ValueError, match="y_true"):
-        Samples(labels, score[:, 0], plan=plan)
+    for none in (labels, None, 1):
+        with pytest.raises(ValueError, match="y_true"):
+            Samples(none, score[:, 0], plan=plan)
     with pytest.raises(ValueError, match="the scores that the plan was made of"):
         Samples(y[plan.rows], score[:, 1], plan=plan)
     with pytest.raises(ValueError, match="plan has weights and strata of its own"):
@@ -221,8 +222,9 @@ def test_rows_that_are_labelled_for_certain_are_no_alerts() -> None:
 
 
 def test_constant_scores_have_no_plan(rows) -> None:
-    with pytest.raises(ValueError, match="y_score must rank the rows"):
-        label_plan({"a": rows[1][:, 0], "b": np.full(N, 0.1)}, 300)
+    for scores in ({"a": rows[1][:, 0], "b": np.full(N, 0.1)}, [], [0.5]):
+        with pytest.raises(ValueError, match="y_score must rank the rows"):
+            label_plan(scores, 1)
 
 
 def test_plans_say_ahead_what_they_buy(rows) -> None:

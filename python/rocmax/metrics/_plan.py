@@ -79,7 +79,7 @@ class LabelPlan(Value):
         if not (given.sample_weight is given.groups is given.by is None and given.higher_is_better is True):
             raise ValueError("plan has weights and strata of its own, of high scores: pass labels and scores alone")
         remedy = "label all rows of the plan, or stop before it"
-        like = given._replace(y_score=np.arange(len(given.y_true)), remedy=remedy).of_two_classes()
+        like = given._replace(y_score=np.arange(np.size(given.y_true)), remedy=remedy).of_two_classes()
         verify(like)
         columns, names = named_columns(given.y_score)
         y, like = like.y, like._replace(score=scores(columns), model_names=names)
@@ -237,7 +237,7 @@ def label_plan(
     columns, names = named_columns(y_score, "", "y_score")
     score = scores(columns, "y_score")
     require_finite(score, "y_score", columns=names)
-    if (np.ptp(score, axis=0) == 0.0).any():
+    if len(score) < 2 or (np.ptp(score, axis=0) == 0.0).any():
         raise ValueError("y_score must rank the rows: one score for all has nothing to plan")
     n, rng, rank = len(score), np.random.default_rng(seed_of(random_state)), _ranks(score)
     budget, alerts = check_count("budget", budget, n), 0 if alerts is None else check_count("alerts", alerts, n)
