@@ -137,7 +137,7 @@ def _by_value(texts: list[str], form: Form) -> dict[str, Any] | None:
 
 def decide(name: str, found: Counts, arguments: Labelled, form: Form, order: list[Any] | None = None) -> LabelColumn:
     """Return the classes among the labels of a column, or raise the error that names the missing option."""
-    by_value = _values(found, form)
+    by_value = {text: [text] for text in found} if order else _values(found, form)
     values = order or sorted(by_value, key=lambda value: (str(type(value)), value))
     values = [value for value in values if value in by_value]
     n_rows = {value: sum(found[text] for text in by_value[value]) for value in values}
