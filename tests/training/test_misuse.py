@@ -307,6 +307,14 @@ def test_a_kernel_matrix_that_cannot_fit():
         AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)
 
 
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array])
+def test_sparse_blocks_of_dask_are_refused(form):
+    blocks = pytest.importorskip("dask.array").from_array(X, chunks=(20, X.shape[1])).map_blocks(form)
+    with pytest.raises(TypeError, match=r"X is a dask array of sparse blocks.*; pass X.compute\(\)"):
+        PartialAUCSVC().fit(blocks, Y)
+    assert PartialAUCSVC(C=1.0).fit(blocks.compute(), Y).coef_.shape == (1, X.shape[1])
+
+
 @pytest.mark.parametrize(
     "model", [PartialAUCSVC(kernel="rbf"), AUCSVC(kernel="rbf"), AUCRLS(kernel="rbf"), Boosting(), Ensemble()]
 )

@@ -264,5 +264,7 @@ def _check_stored(X: Any) -> None:
 
 
 def _is_finite(block: AnyArray, *_: Any) -> bool:
+    if is_sparse(block):
+        raise TypeError("X is a dask array of sparse blocks, which is not supported; pass X.compute()")
     with np.errstate(over="ignore", invalid="ignore"):  # a sum of finite values may overflow
         return bool(np.isfinite(block.sum()) or np.isfinite(block).all())
