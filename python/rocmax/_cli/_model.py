@@ -216,7 +216,7 @@ def save(model: Model, path: str) -> None:
 
 
 def load(path: str) -> Model:
-    """Read a model file, or fail if it is none or holds a type that `rocmax fit` never writes."""
+    """Read a model file, or fail if it is none or holds a type that this version never writes."""
     with reading(path):
         data = Path(path).read_bytes()
     try:
@@ -234,7 +234,7 @@ def load(path: str) -> Model:
         return model
     except UntrustedTypesFoundException as error:
         strange = short(str(error).partition("\n")[0].partition("file: ")[2].strip("[]."))
-        raise Failure(f"{path}: not loaded, it holds types that rocmax fit never writes: {strange}") from error
+        raise Failure(f"{path}: not loaded, it holds types that this version never writes: {strange}") from error
     except (Failure, MemoryError, ImportError):
         raise
     except Exception as error:  # whatever a damaged file causes
