@@ -38,13 +38,20 @@ fn cells_are_as_many_as_keys_or_more_where_these_would_crowd() {
     let shapes: [fn(f64) -> f64; 3] = [|u| u, |u| (u / (1.0 - u)).ln(), |u| u.powi(6)];
     let times_keys = [[1.0, 1.0], [1.05, 1.4], [1.4, 1.9]];
     for (k, (shape, [least, most])) in shapes.into_iter().zip(times_keys).enumerate() {
-        let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
-        let buckets = fit(&scores, &sample(&scores), n_keys).unwrap();
-        let (mut cells, mut keys, mut counts) = (vec![0; n], vec![0; n], vec![0usize; buckets.len]);
-        assert!(buckets.classify(&scores, &mut vec![0; n], (&mut cells, &mut keys)));
-        cells[..n_keys].iter().for_each(|&cell| counts[cell as usize] += 1);
-        let crowd = (counts.iter().map(|own| own.pow(3)).sum::<usize>() as f64 / n_keys as f64).sqrt();
-        let times = buckets.len as f64 / n_keys as f64;
+        // The middle of nine draws: the range of a sample's few extreme scores varies.
+        let mut found = [(); 9].map(|()| {
+            let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
+            let buckets = fit(&scores, &sample(&scores), n_keys).unwrap();
+            let (mut cells, mut keys, mut counts) = (vec![0; n], vec![0; n], vec![0usize; buckets.len]);
+            assert!(buckets.classify(&scores, &mut vec![0; n], (&mut cells, &mut keys)));
+            cells[..n_keys].iter().for_each(|&cell| counts[cell as usize] += 1);
+            let crowd = (counts.iter().map(|own| own.pow(3)).sum::<usize>() as f64 / n_keys as f64).sqrt();
+            (buckets.len as f64 / n_keys as f64, crowd)
+        });
+        found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let times = found[4].0;
+        found.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
+        let crowd = found[4].1;
         assert!(least <= times && times <= most && crowd < 1.3 * CROWD, "shape {k}: {times}, {crowd}");
     }
 }
