@@ -76,8 +76,7 @@ def labels(
         if not positive.any():
             objects = {str(label): label for label in y} if y.dtype == object else {}  # of which some have no order
             held = listed([objects[text] for text in sorted(objects)] or np.unique(y).tolist())
-            held = f"; it holds {held}" if held else ""
-            raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
+            raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held and '; it holds '}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
         others = y[~positive]
