@@ -162,16 +162,18 @@ def test_evaluate_and_compare_name_the_groups(run, tmp_path, command):
 
 
 @pytest.mark.parametrize(
-    ("copied", "said"),
+    ("copied", "shared", "said"),
     [
-        (range(N), "warning: 300 rows repeat another one in all columns, which intervals take for new"),
-        (range(30), "warning: 30 rows repeat another one in all columns"),
-        ((), ""),
+        (range(N), 1, "warning: 300 rows repeat another one in all columns, which intervals take for new"),
+        (range(N), 2, "warning: 300 rows repeat another one in all columns"),  # others may stand between copies
+        (range(30), 1, "warning: 30 rows repeat another one in all columns"),
+        ((), 1, ""),
     ],
 )
-def test_evaluate_reports_copies_of_rows(run, tmp_path, copied, said):
-    frame = pl.DataFrame({**PLAIN, "a": RNG.permutation(N) / N})
-    pl.concat([frame, frame[list(copied)]]).write_csv(path := tmp_path / "t.csv")
+def test_evaluate_reports_copies_of_rows(run, tmp_path, copied, shared, said):
+    frame = pl.DataFrame({**PLAIN, "a": RNG.permutation(N) // shared / N, "row": range(N)})
+    whole = pl.concat([frame, frame[list(copied)]])
+    whole.sample(fraction=1.0, shuffle=True, seed=0).write_csv(path := tmp_path / "t.csv")
     code, _, err = run("evaluate", path, "--label", "y", "--score", "a")
     assert code == 0 and (said in err if said else err == "")
 

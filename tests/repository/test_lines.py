@@ -12,7 +12,7 @@ MOST = {
     "python/rocmax/_checks": (1_187, "sparse blocks of dask refused by name"),
     "python/rocmax/_cli": (3_485, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (347, "a limit of copies of folds"),
-    "python/rocmax/_tables": (1_269, "frames are told from arrays without narwhals"),
+    "python/rocmax/_tables": (1_270, "copies of rows are counted apart from their test"),
     "python/rocmax/boosting": (1_326, "small trees; parameters without an effect; features of trees"),
     "python/rocmax/datasets": (79, ""),
     "python/rocmax/designs": (1_515, "one message to each worker of a cluster; rows of sparse features for the core"),

@@ -114,7 +114,8 @@ def n_copies(scores: AnyArray, others: AnyArray) -> int:
     next_to = ~same & (np.append(few[1:], False) | np.append(False, few[:-1]))
     n, n_agree = int(np.count_nonzero(few)), int(np.count_nonzero(few & agree))
     expected = (np.count_nonzero(agree & next_to) + 1) / (np.count_nonzero(next_to) + 1)
-    return n_agree if n_agree and bdtrc(n_agree - 1, n, expected) < _CHANCE else 0
+    copied = n_agree and bdtrc(n_agree - 1, n, expected) < _CHANCE
+    return len(scores) - len(np.unique(np.rec.fromarrays([scores, others]))) if copied else 0
 
 
 def found_in(X: Any, positive: Bool, groups: AnyArray | None = None) -> list[Suspect]:
