@@ -24,7 +24,7 @@ MOST = {
     "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_668, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (240, ""),
-    "rust/py/src": (2_251, "limits of differences, digests, draws, quasi-Newton steps; models of one draw"),
+    "rust/py/src": (2_252, "limits of differences, digests, draws, quasi-Newton steps; models of one draw, by thread"),
     "rust/core/src": (17_288, "rows ranked by an index; quasi-Newton steps; draws taken up once for all models"),
 }
 _SLACK = 20  # lines by which a number may lie too high

@@ -14,7 +14,7 @@ use crate::variance::Array;
 const WORK: usize = 1 << 10;
 const DRAW: usize = 1 << 4;
 const BYTES: usize = 1 << 14;
-/// Models that take up a draw at once.
+/// The most models that take up a draw at once.
 const MODELS: usize = 16;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -232,7 +232,8 @@ pub(crate) fn mean_tables<'py>(
     let found = gate::enter(py, n_threads, Need { work, bytes: BYTES }, |ctx| {
         let models: Vec<_> = share.iter().zip(slope).map(|(&share, &slope)| [share, slope]).collect();
         let some = |models: &[[f64; 2]]| interval::mean_tables(gains, draws, models, &ctx.alone());
-        ctx.try_map(models.chunks(MODELS).collect(), some)
+        let at_once = models.len().div_ceil(ctx.n_threads()).clamp(1, MODELS);
+        ctx.try_map(models.chunks(at_once).collect(), some)
     })?;
     let numbers = found.into_iter().flatten().flat_map(|table| [vec![table.variance], table.low, table.high].concat());
     Ok(PyArray1::from_vec(py, numbers.collect()))
