@@ -1,5 +1,8 @@
 """Intervals of measures of the ranking, by the distribution of their estimates on binormal curves."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import special
@@ -173,6 +176,22 @@ def test_many_samples_are_drawn_at_geometric_ranks():
     y, s = data(10_000, 10_000)
     assert infer(y, s, AveragePrecision()).method == "logit-delong"
     assert infer(y, s, RecallAt(0.1)).method == "score"
+
+
+def test_threads_hold_draws_together(monkeypatch):
+    """Python changes threads as often as it can, and there is room for the draws of one size."""
+    monkeypatch.setattr(inversion, "_ROOM", 1)
+    monkeypatch.setattr(inversion, "_HELD", {})
+    monkeypatch.setattr(inversion, "_ordered", lambda rng, size: (size, size, np.zeros(size)))
+    sizes = [[(first + k % 50 + 2, k % 13 + 2) for k in range(2_000)] for first in range(0, 42, 7)]
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(sizes)) as pool:
+            found = list(pool.map(lambda own: [inversion._drawn(*size) for size in own], sizes))
+    finally:
+        sys.setswitchinterval(usual)
+    assert [[(pos[0], neg[0]) for pos, neg in own] for own in found] == sizes and len(inversion._HELD) <= len(sizes)
 
 
 @pytest.mark.parametrize("measure", [AveragePrecision(), LogAUC(0.01, 1.0), BEDROC()], ids=str)

@@ -206,7 +206,7 @@ def _drawn(m: int, n: int) -> tuple[tuple[F64, F64, F64], tuple[F64, F64, F64]]:
         rng = _generator(3, m, n)
         found = _HELD[m, n] = _ordered(rng, m), _ordered(rng, n)
         while sum(one[2].size for pair in list(_HELD.values()) for one in pair) > _ROOM and len(_HELD) > 1:
-            _HELD.pop(next(iter(_HELD)), None)
+            _HELD.pop([*_HELD, (m, n)][0], None)  # the oldest, of a copy: other threads hold draws meanwhile
     return found
 
 
