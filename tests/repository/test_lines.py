@@ -18,7 +18,7 @@ MOST = {
     "python/rocmax/designs": (1_515, "one message to each worker of a cluster; rows of sparse features for the core"),
     "python/rocmax/display": (3_136, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_378, "families that do not fit in memory; importances; no weights of rows"),
-    "python/rocmax/estimators": (4_453, "digests of sparse features go by blocks; one check of names of surrogates"),
+    "python/rocmax/estimators": (4_451, "digests of sparse features go by blocks; one check of names of surrogates"),
     "python/rocmax/metrics": (17_751, "files of plans; few rows of great sampling weights; scales in headings"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),

@@ -433,7 +433,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         check_is_fitted(self)
         low, high = self._fpr_range
         width = max(len(row["family"]) for row in self.leaderboard_)
-        lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
+        lines = [f"partial AUC on FPR [{low:g}, {high:g}] out of fold, difference from the best +- error, time taken"]
         for row in self.leaderboard_:
             value = "" if np.isnan(row["partial_auc"]) else f"{row['partial_auc']:.4f}"
             if not np.isnan(row["difference"]):
