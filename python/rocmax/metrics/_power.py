@@ -33,7 +33,7 @@ _NODES = 100, 400  # over the thresholds: the least and the most
 _REACH = 9.0  # standard deviations, beyond which the normal density counts as 0
 _AUC = AUC()
 _MOST = 1e15  # positives, of any study
-_CLOSE = 1e-9  # to an AUC
+_CLOSE = 1e-9  # to an AUC, or to a size in proportion
 _USUAL = {"pos_label": None, "higher_is_better": True, "missing": "raise"}
 
 
@@ -52,7 +52,7 @@ class _Spread(NamedTuple):
 def _warn_of_few(measure: Measure, sizes: tuple[float, float]) -> None:
     """Warn if few of these positives and negatives are expected where the measure looks."""
     count, held = min(measure.limiting_sizes(sizes))
-    if count < FEW and measure != AUC():
+    if count < FEW and measure != _AUC:
         fact = f"the study has less power than planned: only {count:.2g} {held} are expected"
         warn(CoverageWarning(f"{fact}; plan for {FEW} or more, or simulate the study", fact))
 
@@ -161,8 +161,8 @@ def _area_of(value: float, measure: Measure) -> float:
     return (low + high) / 2
 
 
-def _spread(auc: float, ratio: float) -> float:
-    """Variance of an AUC times the number of positives, with `ratio` negatives a positive."""
+def _variance(auc: float, ratio: float) -> float:
+    """Return the variance of an AUC times the number of positives, with `ratio` negatives a positive."""
     a = float(special.ndtri(auc)) * 1.414  # the paper's constants, and pROC's
     return float(0.0099 * np.exp(-(a**2) / 2) * ((5 * a**2 + 8) + (a**2 + 8) / ratio))
 
@@ -210,7 +210,7 @@ def _closed(
         ends = {"less": (0.0, null), "equivalence": (max(null - margin, 0.0), min(null + margin, 1.0))}
         low, high = ends.get(hypothesis.alternative, (null, 1.0))
         auc = number(auc, "auc", f"in ({low:g}, {high:g})", lambda value: low < value < high)
-        return (auc,), lambda value: _spread(value, ratio)
+        return (auc,), lambda value: _variance(value, ratio)
     areas, r = _models(auc, auc_b, correlation)
     a, b = special.ndtri(sorted(areas))
     both = float(_shared(a, a, 0.5) + _shared(b, b, 0.5) - 2 * _shared(a, b, r / 2))
@@ -295,7 +295,7 @@ def _planned(
         null = measure.chance((1.0, ratio)) if null_value is None else null_value
         null = number(null, "null_value", f"in ({low:g}, {high:g})", lambda value: low < value < high)
         hypothesis = hypothesis._replace(null=null)
-    if of_pilot is None and measure == AUC():
+    if of_pilot is None and measure == _AUC:
         values, spread = _closed(*truth, hypothesis, ratio)
     else:
         values, spread = _by_parts(*truth, measure, of_pilot, ratio)
@@ -454,7 +454,7 @@ class SampleSize(Planning, Unpacked):
         return [self._power(f"{self.power:g}"), *model, *(REFERENCES[source].short for source in self._sources())]
 
     def _sources(self) -> tuple[str, ...]:
-        if self.measure == AUC() and not self.from_pilot:
+        if self.measure == _AUC and not self.from_pilot:
             return ("obuchowski-size",) if self.auc_b is None else ("delong",)
         return (self.measure.reference,)
 
@@ -540,7 +540,7 @@ def auc_sample_size(
                 f"at significance_level={significance_level:g}"
             )
     else:
-        n_pos = _least(lambda count: plan.power(count) >= power)
+        n_pos = _least_size(lambda count: plan.power(count) >= power)
     _warn_of_few(plan.measure, (n_pos, ratio * n_pos))
     first, *second = plan.values
     return SampleSize(
@@ -610,20 +610,22 @@ def detectable_auc(
     low = max(as_float(null) - as_float(margin or 0.0), _CLOSE)
     if not detected or not low < high:
         raise ValueError(f"no AUC below 1 is detected with power={power:g}: take more samples than n_pos={n_pos!r}")
-    while high - low > _CLOSE:
-        middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    return _least(reached, low, high)
 
 
-def _least(holds: Callable[[float], bool]) -> float:
-    """Return the least number for which a condition holds that holds for all greater ones."""
+def _least_size(holds: Callable[[float], bool]) -> float:
+    """Return the least size of a study for which a condition holds that holds for all greater ones."""
     low, high = 0.0, 1.0
     while not holds(high):
         low, high = high, 2 * high
         if high > _MOST:
             raise ValueError("no study of 1e15 positives has that power; take a wider margin")
-    while high - low > 1e-9 * high:
+    return _least(holds, low, high)
+
+
+def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the same between two numbers, by bisection."""
+    while high - low > _CLOSE * max(high, 1.0):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
