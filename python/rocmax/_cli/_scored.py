@@ -179,8 +179,8 @@ class Whole(Scored):
                 )
         return points
 
-    def of(self, name: str | None = None) -> Samples:
-        """Return the rows with one column of scores, or with all, which are sorted once."""
+    def of(self, name: str | None = None, by: Any = None) -> Samples:
+        """Return the rows with one column of scores, or with all, which are sorted once; in subgroups `by` a column."""
         if name not in self._each:
             names = [*self.columns] if name is None else [name]
             higher = [one not in self.arguments.lows for one in names]
@@ -194,7 +194,8 @@ class Whole(Scored):
                 given = Arguments(self.positive, scores, self.weight, self.groups, **how)
                 data = given.of_two_classes()._replace(pos_label=self.labels.value)
                 self._each[name] = Samples.unchecked(given).holding(data)
-        return self._each[name]
+        one = self._each[name]
+        return one if by is None else one.holding(one.two, by)
 
     def _doubt(self, name: str, scores: Any) -> tuple[str, str]:
         """Return the kind and the text of what is news about the scores of a column."""
@@ -206,13 +207,12 @@ class Whole(Scored):
         return "equal scores", f"column {name!r}: {fact}" if fact else ""
 
     def infer(self, name: str, measure: Measure, by: Any = None) -> Any:
-        samples = self.of(name) if by is None else self.of(name).holding(self.of(name).two, by)
-        return infer(samples, measure, confidence_level=self.arguments.confidence, random_state=0)
+        return infer(self.of(name, by), measure, confidence_level=self.arguments.confidence, random_state=0)
 
     def compare(self, options: Compare, measures: Sequence[Measure], by: Any = None) -> list[Any]:
         comparisons = []
         method: Any = _RESAMPLED[options.method](options.resamples) if options.method in _RESAMPLED else options.method
-        samples = self.of() if by is None else self.of().holding(self.of().two, by)
+        samples = self.of(by=by)
         how: Any = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"

@@ -82,7 +82,7 @@ def _write_report(arguments: Evaluate, scored: rows.Whole, path: str) -> None:
             warnings.simplefilter("ignore", printed)
         write_report(
             file,
-            scored.of().holding(scored.of().two, by or None),
+            scored.of(by=by or None),
             names=[printable(name) for name in scored.columns],
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,
