@@ -51,8 +51,8 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     """Return one finite weight of at least 0 for each sample; None if all are 1."""
     if sample_weight is None:
         return None
-    given, n_samples = np.asarray(sample_weight) if is_dask(sample_weight) else sample_weight, n_rows(X)
-    weight = weights(np.full(n_samples, given) if isinstance(given, Number) else given, n_samples)
+    n = n_rows(X)
+    weight = weights(np.full(n, sample_weight) if isinstance(sample_weight, Number) else sample_weight, n)
     require_weights(weight)
     if not weight.any():
         raise ValueError("sample_weight is zero everywhere: some samples must count")
