@@ -10,7 +10,7 @@ from typing import Any, TypedDict, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.arrays import coded, declared_order, in_numpy, unmasked
+from rocmax._checks.arrays import coded, declared_order, in_numpy, listed, unmasked
 from rocmax._checks.samples import DROP, F64, complete, labels, marked_missing, names_of, rows_of, scores, weights
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
@@ -40,7 +40,7 @@ def _of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[An
     differs = found[of_case] != values
     if differs.any():
         raise ValueError(
-            f"{name} differs between readings of case {_shown(cases[of_case[np.argmax(differs)]])}; give all"
+            f"{name} differs between readings of case {shown(cases[of_case[np.argmax(differs)]])}; give all"
             " readings of a case the same value"
         )
     return found
@@ -63,8 +63,7 @@ def _last(found: NDArray[Any], name: Any, option: str, column: str) -> NDArray[n
     except (TypeError, ValueError, ArithmeticError):  # arrays, NA
         same = []
     if not any(same):
-        held = ", ".join(_shown(each) for each in found[:5]) + ", ..." * (len(found) > 5)
-        raise ValueError(f"{option}={shown(name)} is not in {column}, which holds {held}")
+        raise ValueError(f"{option}={shown(name)} is not in {column}, which holds {listed(found.tolist())}")
     return np.argsort(same, kind="stable")
 
 
@@ -73,7 +72,7 @@ def _truth_of_cases(positive: NDArray[np.bool_], of_case: NDArray[np.intp], case
     n_positive = np.bincount(of_case, positive, len(cases))
     mixed = (n_positive > 0) & (n_positive < np.bincount(of_case, minlength=len(cases)))
     if mixed.any():
-        name = _shown(cases[np.argmax(mixed)])
+        name = shown(cases[np.argmax(mixed)])
         raise ValueError(
             f"case {name} is positive in some rows of y_true and negative in others; give different cases different"
             " names, also if they belong to different readers or modalities"
@@ -97,8 +96,8 @@ def _arranged(score: NDArray[Any], names: Sequence[NDArray[Any]], place: Sequenc
     if (counts > 1).any():
         i, j, k = np.unravel_index(held[np.argmax(counts > 1)], table.shape)
         raise ValueError(
-            f"reader {_shown(readers[j])} has {counts.max()} readings of case {_shown(cases[k])} in modality"
-            f" {_shown(modalities[i])}; keep one"
+            f"reader {shown(readers[j])} has {counts.max()} readings of case {shown(cases[k])} in modality"
+            f" {shown(modalities[i])}; keep one"
         )
     table.reshape(-1)[flat] = score
     return table
@@ -123,13 +122,9 @@ def _require_both_classes(
         if counts.min() < 2:
             i, j = divmod(int(np.argmin(counts)), len(readers))
             raise ValueError(
-                f"reader {_shown(readers[j])} has read {counts.min()} {kind} cases in modality {_shown(modalities[i])};"
+                f"reader {shown(readers[j])} has read {counts.min()} {kind} cases in modality {shown(modalities[i])};"
                 f" every reader needs two or more in every modality (leave out readers or modalities with fewer){hint}"
             )
-
-
-def _shown(name: Any) -> str:
-    return repr(plain(name))
 
 
 def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], F64, list[Any], list[Any]]:
