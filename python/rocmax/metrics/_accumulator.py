@@ -23,6 +23,7 @@ from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated, in_memory
 from rocmax._checks.samples import (
     F64,
+    PAIRS,
     complete,
     in_caller_direction,
     marked,
@@ -51,7 +52,7 @@ from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 
 _Labels = frozenset[Any]  # that occur where all parts must agree about them: without pos_label
 _NONE: F64 = np.empty((4, 0))
-_PAIRS = ({0, 1}, {-1, 1})
+_PAIRS = [{*pair} for pair in PAIRS]
 _WAITING = 1 << 15  # samples that wait to be sorted together
 _FEW = 1 << 13  # bins that are never pooled
 _POOLED = "has pooled some: use max_error=None"
