@@ -25,7 +25,7 @@ pub use pair_loss::{PairLoss, PairRange, pair_loss};
 pub use proximal::Proximal;
 pub use selection::Selection;
 pub use smoothed::{Smoothed, SmoothedHinge};
-pub use springs::{Curvature, Sample, Stretch};
+pub use springs::{Curvature, Stretch};
 pub use structural::{Naive, Tight};
 pub use surrogate::{Hinge, Rank, Sum, Sums, Surrogate, Term};
 pub use top_hinge::TopHinge;

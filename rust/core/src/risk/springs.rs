@@ -12,11 +12,11 @@ const SAMPLES: usize = 256;
 
 /// Scores of one class with counts.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample<'a> {
+pub(super) struct Sample<'a> {
     /// The scores, ascending for positives.
-    pub scores: &'a [f64],
+    pub(super) scores: &'a [f64],
     /// The weight of each, or how often it was drawn.
-    pub counts: &'a [f64],
+    pub(super) counts: &'a [f64],
 }
 
 /// How a hinge was smoothed (see [`super::SmoothedHinge`]).
@@ -44,10 +44,7 @@ pub struct Curvature {
 impl Curvature {
     /// The curvature of hinges: factor, smoothing and negatives of each. O(N) for scores of a smooth distribution,
     /// O(N log m) at most.
-    ///
-    /// # Errors
-    /// [`Error::Length`] unless there is a count for each score.
-    pub fn new(pos: Sample<'_>, hinges: &[(f64, Stretch, Sample<'_>)]) -> Result<Self> {
+    pub(super) fn new(pos: Sample<'_>, hinges: &[(f64, Stretch, Sample<'_>)]) -> Result<Self> {
         let sorted = indexed(pos.scores)?;
         let springs =
             |(factor, stretch, neg): &(f64, Stretch, _)| Ok((*factor, Springs::new((pos, &sorted), *neg, stretch)?));
