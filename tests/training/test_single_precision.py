@@ -75,7 +75,7 @@ def test_the_layout_does_not_matter():
     assert np.array_equal(fits[0].coef_, fits[1].coef_)
 
 
-def test_only_wide_arrays_have_a_single_precision_whatever_memory_is_free(tmp_path):
+def test_only_arrays_of_few_samples_have_a_single_precision_whatever_memory_is_free(tmp_path):
     X, _ = wide()
     stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
     assert as_design(X).single() is None  # a small one
