@@ -122,21 +122,21 @@ def _hashes(X: Any) -> Digests:
     if is_frame(X):
         found = np.zeros(X.shape[0], dtype=np.uint64)
         for k, column in enumerate(_columns(X)):
-            found += _mixed(bits_of(column), np.uint64(k))
+            found += _mixed(_bits_of(column), np.uint64(k))
         return found
     if is_sparse(X):
         X = X.tocsr()
-        each = _mixed(bits_of(X.data), X.indices.astype(np.uint64))
+        each = _mixed(_bits_of(X.data), X.indices.astype(np.uint64))
         each[X.data == 0] = 0
         ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(each, dtype=np.uint64)])
         return np.asarray(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
     columns = np.arange(X.shape[1], dtype=np.uint64)
     step = max(1, _BLOCK // max(1, X.shape[1]))
     blocks = (np.asarray(X[first : first + step]) for first in range(0, X.shape[0], step))
-    return np.concatenate([_mixed(bits_of(block), columns).sum(axis=1, dtype=np.uint64) for block in blocks])
+    return np.concatenate([_mixed(_bits_of(block), columns).sum(axis=1, dtype=np.uint64) for block in blocks])
 
 
-def bits_of(values: AnyArray) -> Digests:
+def _bits_of(values: AnyArray) -> Digests:
     """Return the bits of numbers as float64; zeros have one sign, and NaN one form."""
     found = np.add(values, 0.0, dtype=np.float64)
     found[np.isnan(found)] = np.nan
@@ -153,7 +153,7 @@ def _expected(X: Any, n: int, enough: float) -> float:
     """Return the expected number of equal pairs of rows if columns were independent, or any number below `enough`."""
     pairs = n * (n - 1.0) / 2.0
     for column in _columns(X):
-        counts = np.unique(bits_of(column), return_counts=True)[1]
+        counts = np.unique(_bits_of(column), return_counts=True)[1]
         counts = np.append(counts, n - len(column))  # zeros that are not stored
         pairs *= float(np.sum((counts / n) ** 2))
         if pairs < enough:
