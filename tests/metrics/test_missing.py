@@ -22,7 +22,6 @@ N = 120
 Y = RNG.random(N) < 0.5
 A, B = RNG.normal(size=N) + Y, RNG.normal(size=N) + 0.5 * Y
 W = RNG.integers(1, 4, size=N).astype(float)
-HOLED = {"y": 3, "a": 10, "b": 17, "w": 20}  # where each misses a value
 
 
 def holed(values, k):

@@ -28,8 +28,8 @@ _WEIGHTED = 30.0  # effective samples of sampling weights, with fewer of which n
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
-        *(Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman, McNemar),
-        McNemarMidP,
+        *(Profile, DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman),
+        *(McNemar, McNemarMidP),
     )
 }
 

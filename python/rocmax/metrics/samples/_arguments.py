@@ -28,6 +28,7 @@ from rocmax.metrics._words import label_text
 from rocmax.metrics.samples._sample import Kept, Sample, numbered, weight_name
 
 KINDS = ("frequency", "sampling")
+ARRAYS = ("y_true", "y_score", "sample_weight", "groups")
 _MANY = 10.0  # times the number of rows: the greatest total of counts
 _WHOLE = 1e-9  # relative distance of a count from a whole number
 
@@ -125,7 +126,7 @@ class Arguments(NamedTuple):
 
     def rows(self, rows: NDArray[np.intp]) -> "Arguments":
         """Return some of the samples."""
-        arrays = {name: getattr(self, name) for name in ("y_true", "y_score", "sample_weight", "groups", "by")}
+        arrays = {name: getattr(self, name) for name in (*ARRAYS, "by")}
         return self._replace(**{name: rows_of(values, rows) for name, values in arrays.items()}, n_dropped=0)
 
     def of_two_classes(self) -> Sample:

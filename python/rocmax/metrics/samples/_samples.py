@@ -12,7 +12,7 @@ from rocmax._checks.arrays import in_numpy, unmasked
 from rocmax._checks.samples import label_classes, names_of, oriented, rows_of
 from rocmax._parameters import shown
 from rocmax._typing import Missing, WeightKind
-from rocmax.metrics.samples._arguments import KINDS, Arguments
+from rocmax.metrics.samples._arguments import ARRAYS, KINDS, Arguments
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
 
@@ -206,7 +206,7 @@ class Samples(Value):
                     raise
         given = given._replace(by=_copied(given.by, "by", given.remedy))
         if several:
-            arrays = {name: _copied(getattr(given, name), name, given.remedy) for name in _ARRAYS}
+            arrays = {name: _copied(getattr(given, name), name, given.remedy) for name in ARRAYS}
             self._hold(given._replace(**arrays))
             for model in self.names or (None,):
                 self.classes(model=model, least=1)
@@ -214,7 +214,7 @@ class Samples(Value):
         else:
             rows = np.array([np.argmin(two.positive), np.argmax(two.positive)])
             pair = np.asarray(in_numpy(rows_of(given.y_true, rows))).ravel()
-            arrays = dict.fromkeys(_ARRAYS)
+            arrays = dict.fromkeys(ARRAYS)
             self._hold(given._replace(**{**arrays, "y_true": pair}), _own(two))
             n_samples = len(two.y)
         if given.by is not None:
@@ -222,7 +222,7 @@ class Samples(Value):
 
     def holding(self, two: Sample, by: Any = None) -> Samples:
         """Return samples that are parts of these, and read already; there is no further warning of their weights."""
-        given: dict[str, Any] = dict.fromkeys(_ARRAYS) | {"by": by, "weight_kind": two.weight_kind}
+        given: dict[str, Any] = dict.fromkeys(ARRAYS) | {"by": by, "weight_kind": two.weight_kind}
         return Samples.unchecked(self._given._replace(**given), two)
 
     @property
@@ -380,9 +380,6 @@ class Samples(Value):
 
     def __setstate__(self, state: tuple[Arguments, Sample | None]) -> None:  # type: ignore[override]
         self._hold(state[0], None if state[1] is None else _own(state[1]))
-
-
-_ARRAYS = ("y_true", "y_score", "sample_weight", "groups")
 
 
 def _named_matrices(y_score: Any) -> bool:
