@@ -504,9 +504,9 @@ def subgroups(frame: pl.DataFrame, name: str) -> pl.Series:
     return (series if kept else series.cast(pl.String)).alias(name)
 
 
-def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str], what: str = "group") -> NDArray[np.int64]:
+def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each row's cluster, or of two columns those of both subjects, one for a name in both."""
-    found = [names(frame, name, what) for name in columns]
+    found = [names(frame, name, "group") for name in columns]
     if len({series.dtype for series in found}) > 1:
         found = [_whole(series) for series in found]
         if not all(series.dtype.is_integer() for series in found):
