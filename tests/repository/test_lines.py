@@ -19,13 +19,13 @@ MOST = {
     "python/rocmax/display": (3_136, "a slider of alerts; bands and rates named in legends; decimals of a column"),
     "python/rocmax/ensemble": (1_378, "families that do not fit in memory; importances; no weights of rows"),
     "python/rocmax/estimators": (4_451, "digests of sparse features go by blocks; one check of names of surrogates"),
-    "python/rocmax/metrics": (17_751, "files of plans; few rows of great sampling weights; scales in headings"),
+    "python/rocmax/metrics": (17_747, "files of plans; few rows of great sampling weights; scales in headings"),
     "python/rocmax/papers": (817, ""),
     "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_668, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (240, ""),
     "rust/py/src": (2_252, "limits of differences, digests, draws, quasi-Newton steps; models of one draw, by thread"),
-    "rust/core/src": (17_288, "rows ranked by an index; quasi-Newton steps; draws taken up once for all models"),
+    "rust/core/src": (17_285, "rows ranked by an index; quasi-Newton steps; draws taken up once for all models"),
 }
 _SLACK = 20  # lines by which a number may lie too high
 
