@@ -2,8 +2,8 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from time import monotonic
 from typing import Any, TypeVar
@@ -44,14 +44,3 @@ def told(function: F, name: str) -> F:
             _one.release()
 
     return shown  # type: ignore[return-value]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Show no line in the block: the command line has its own."""
-    mine = _one.acquire(blocking=False)
-    try:
-        yield
-    finally:
-        if mine:
-            _one.release()

@@ -16,7 +16,6 @@ from command_line import Run, one_line
 from rocmax.metrics import AUC, Bootstrap, PartialAUC, TPRAtFPR, Venkatraman, compare, infer, partial_auc_score
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 

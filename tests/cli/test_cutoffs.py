@@ -11,7 +11,6 @@ from command_line import Run, one_line
 from rocmax.metrics import PrecisionAt, compare, infer, operating_point
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 
 RULES = {
     "fpr=0.1": ("fpr", 0.1),

@@ -13,7 +13,6 @@ from command_line import Run, one_line
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops.io")
 
 pytestmark = pytest.mark.usefixtures("few_trees")

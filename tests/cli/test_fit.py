@@ -15,7 +15,6 @@ from rocmax import PartialAUCBoostingClassifier, PartialAUCSVCCV
 from rocmax.metrics import partial_auc_score
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 pytestmark = pytest.mark.usefixtures("few_trees")

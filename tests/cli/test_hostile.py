@@ -14,7 +14,6 @@ from command_line import Run, one_line
 from profiles import cases
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 ROWS = "".join(f"{k % 2},{k * 7 % 40}.5,{k * 11 % 40}\n" for k in range(40))

@@ -10,7 +10,6 @@ import pytest
 from command_line import Run, one_line
 
 pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 FILES = {

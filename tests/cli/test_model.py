@@ -18,7 +18,6 @@ from profiles import cases
 from rocmax import PartialAUCBoostingClassifier
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 skops = pytest.importorskip("skops.io")
 
 

@@ -20,7 +20,6 @@ from command_line import Run, one_line
 from profiles import SLOW, cases
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 pytest.importorskip("matplotlib")
 

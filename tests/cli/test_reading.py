@@ -13,7 +13,6 @@ from command_line import Run, one_line, text
 from rocmax.metrics import roc_auc_score
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 N = 120

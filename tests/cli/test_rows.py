@@ -12,7 +12,6 @@ from command_line import Limits, Run, one_line, text
 from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 

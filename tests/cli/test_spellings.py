@@ -12,7 +12,6 @@ from sklearn.metrics import roc_auc_score
 from command_line import Limits, Run, one_line, text
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 

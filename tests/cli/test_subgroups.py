@@ -10,7 +10,6 @@ from command_line import Run, one_line
 from rocmax.metrics import PartialAUC, compare, infer
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 
 N = 400
 

@@ -12,7 +12,6 @@ import pytest
 from command_line import Run, one_line
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 from rocmax._cli import _table as table  # noqa: E402

@@ -11,7 +11,6 @@ from command_line import Limits, Run, one_line
 from rocmax.metrics import compare, infer, roc_auc_score
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
 pytest.importorskip("skops")
 
 

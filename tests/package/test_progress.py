@@ -52,10 +52,8 @@ def test_a_fit_shows_its_class_and_an_error_ends_the_line(monkeypatch):
     assert "infer: running" in shown()
 
 
-def test_nothing_is_shown_without_a_terminal_or_in_commands(monkeypatch):
+def test_nothing_is_shown_without_a_terminal(monkeypatch):
     shown = terminal(monkeypatch)
-    with _progress.quiet():
-        infer(Y, S, Measure.of(slow), method=Bootstrap(2), random_state=0)
     monkeypatch.setattr(Terminal, "isatty", lambda _: False)
     infer(Y, S, Measure.of(slow), method=Bootstrap(2), random_state=0)
     assert shown() == ""

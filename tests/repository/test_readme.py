@@ -13,7 +13,7 @@ README = pages.ROOT / "README.md"
 
 def test_command_line_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl = pytest.importorskip("polars")
-    for package in ("rich", "skops", "matplotlib"):
+    for package in ("skops", "matplotlib"):
         pytest.importorskip(package)
     from rocmax.__main__ import main
 

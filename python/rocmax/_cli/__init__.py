@@ -12,9 +12,9 @@ from importlib import import_module
 
 from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser, options_of
-from rocmax._progress import quiet
+from rocmax._progress import told
 
-_OPTIONAL = "polars", "rich", "skops", "lightgbm", "matplotlib", "bokeh"
+_OPTIONAL = "polars", "skops", "lightgbm", "matplotlib", "bokeh"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,10 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = given.command
         if sys.stdout is None:
             raise Failure("nothing can be printed: stdout is closed")
-        with warnings.catch_warnings(), quiet():
+        with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
             options = options_of(given)  # before the imports
-            import_module(f"rocmax._cli.{command}").run(options)
+            told(import_module(f"rocmax._cli.{command}").run, f"rocmax {command}")(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")

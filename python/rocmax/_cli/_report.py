@@ -1,19 +1,15 @@
-"""Tables, JSON, warnings, progress and plots of every subcommand."""
+"""Tables, JSON, warnings and plots of every subcommand."""
 
 import json
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rocmax._cli._output import log, plot_format, printable, say, written
 from rocmax._cli._table import Notes
@@ -82,20 +78,6 @@ def warned(about: str = "", notes: Notes | None = None, *, how: str | None = Non
         log(f"warning: {line}")
         if notes is not None:
             notes.warnings.append(line)
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on stderr while the block runs, if that is a terminal.
-
-    The block gets a function with the arguments of `rich.progress.Progress.update`: total, completed, advance,
-    description. Until the total is known, the bar only moves.
-    """
-    description = TextColumn("{task.description}", markup=False)
-    columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as shown:
-        yield partial(shown.update, shown.add_task(what, total=None))
 
 
 def draw(

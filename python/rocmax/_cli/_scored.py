@@ -134,7 +134,7 @@ class Scored:
     def measured(self: Any, name: str, measure: Measure, by: pl.Series | None = None) -> Any:
         """Measure a column of scores, in all rows or in subgroups."""
         about = f"{name}, {measure.short}" + ("" if by is None else f" by {by.name}")
-        with report.warned(about, self.notes), report.progress(f"measuring {about}"):
+        with report.warned(about, self.notes):
             return self.infer(name, measure, by)
 
     def plain(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Whole(Scored):
         rules = [("alerts", at[1] * n_periods) if is_count(at) else at for at in options.at]
         points = {}
         for name in self.columns:
-            with report.warned(f"{name}, cutoffs", self.notes, how="--cutoff-intervals"), report.progress("cutoffs"):
+            with report.warned(f"{name}, cutoffs", self.notes, how="--cutoff-intervals"):
                 points[name] = operating_point(
                     self.of(name),
                     threshold=rules,
@@ -216,7 +216,7 @@ class Whole(Scored):
         how: Any = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
-            with report.warned(about, self.notes, how="--method"), report.progress(f"comparing by {about}"):
+            with report.warned(about, self.notes, how="--method"):
                 comparisons.append(compare(samples, measure, method=method, **how))
         return comparisons
 
@@ -389,15 +389,13 @@ class Counted(Scored):
     def parts(self) -> Iterator["_Part"]:
         """Yield the rows in batches."""
         arguments, form, weighed, before = self.arguments, self.wanted.form, self.arguments.weight, 0
-        with report.progress("rows") as tell:
-            for frame, _ in table.batches(arguments.data, self.wanted):
-                frame, n_dropped = classes.clean(frame, list(self.wanted.needed or ()), arguments, form, before)
-                label = table.column(frame, arguments.label)
-                weight = None if weighed is None else table.weights(frame, weighed, before, some=False)
-                scores = {name: table.scores(frame, name, before=before) for name in self.columns}
-                yield _Part(self.labels.mark(label), scores, weight, n_dropped, classes.counts(label))
-                before += len(frame) + n_dropped
-                tell(description=f"{before:,} rows")
+        for frame, _ in table.batches(arguments.data, self.wanted):
+            frame, n_dropped = classes.clean(frame, list(self.wanted.needed or ()), arguments, form, before)
+            label = table.column(frame, arguments.label)
+            weight = None if weighed is None else table.weights(frame, weighed, before, some=False)
+            scores = {name: table.scores(frame, name, before=before) for name in self.columns}
+            yield _Part(self.labels.mark(label), scores, weight, n_dropped, classes.counts(label))
+            before += len(frame) + n_dropped
 
 
 class _Part(NamedTuple):

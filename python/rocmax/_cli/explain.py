@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._cli import _labels as classes, _model, _report as report, _table as table
-from rocmax._cli._output import Failure, about, check_plot, printable, say
+from rocmax._cli._output import Failure, about, check_plot, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
 from rocmax._tables._forms import Note
@@ -129,12 +129,10 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
         question = f"is {model.label} = {model.positive} the positive class?"
         form.notes.add(Note("below chance", f"warning: partial AUC {whole:.4f}, worse than random: {question}"))
     at_once = max(1, _ROWS // len(X))
-    with report.progress("columns") as tell:
-        for k, name in enumerate(used):
-            others = [of for start in seeds[::at_once] for of in shuffles(name, seeds[start : start + at_once])]
-            fall, error = paired_difference(positive, scores, np.array(others), model.fpr_range)
-            columns.append({"column": name, "fall": fall, "std_dev": error})
-            tell(description=printable(name), completed=k + 1, total=len(used))
+    for name in used:
+        others = [of for start in seeds[::at_once] for of in shuffles(name, seeds[start : start + at_once])]
+        fall, error = paired_difference(positive, scores, np.array(others), model.fpr_range)
+        columns.append({"column": name, "fall": fall, "std_dev": error})
     columns.sort(key=lambda column: -column["fall"])
     form.tell()
     return {"n_samples": len(X), "partial_auc": whole, "columns": columns, **form.notes.plain()}

@@ -27,7 +27,6 @@ from rocmax._tables._schema import Schema
 from rocmax._tables._suspects import suspect_notes
 from rocmax.boosting._libraries import imported
 from rocmax.ensemble._classifier import n_folds as folds_by_default
-from rocmax.ensemble._data import EnsembleStep
 from rocmax.estimators._folds import folds_of
 from rocmax.exceptions import LeakageWarning
 
@@ -213,13 +212,8 @@ def _ensemble(data: FitTable, folds: list[Fold]) -> Choice:
         log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
     model: Any = PartialAUCEnsembleClassifier(data.fpr_range, cv=folds, random_state=0)
     model._schema = data.schema
-    with report.warned(notes=data.notes), report.progress("families") as show:
-
-        def tell(step: EnsembleStep) -> None:
-            stage = "folds" if step.stage == "folds" else "all rows"
-            show(description=f"{step.family}, {stage}", completed=step.done, total=step.total)
-
-        model.fit(data.X, data.positive, data.weight, groups=data.groups, callback=tell)
+    with report.warned(notes=data.notes):
+        model.fit(data.X, data.positive, data.weight, groups=data.groups)
     model.set_params(cv=len(folds)).out_of_fold_ = None  # the model file needs no rows
     n, kept = len(model.leaderboard_), model.families_
     reason = f"the mean of {len(kept)} of {n} families" if len(kept) > 1 else f"{kept[0]}, one of {n} families"
@@ -236,7 +230,7 @@ def _line(data: FitTable, Cs: Sequence[float] | None, folds: list[Fold], reason:
         line: Any = PartialAUCSVC(data.fpr_range, C=Cs[0])
     else:
         line = PartialAUCSVCCV(data.fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
-    with report.warned(notes=data.notes), report.progress("linear models"):
+    with report.warned(notes=data.notes):
         line.fit(X, data.positive, data.weight)
     C = line.C_ if folds else line.C
     results = {"surrogate": line.surrogate_, "C": C, "dual_gap": line.dual_gap_, "n_iter": line.n_iter_}
@@ -258,9 +252,9 @@ def _trees(data: FitTable, n_folds: int | None) -> Choice:
     model = PartialAUCBoostingClassifier(data.fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     if (fewest := min(data.positive.sum(), (~data.positive).sum())) < _FEWEST:
         log(f"boosted trees: few held-out rows of {fewest} of a class choose the number of rounds; see --model linear")
-    with report.warned(notes=data.notes), report.progress("boosted trees") as tell:
+    with report.warned(notes=data.notes):
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
-        model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
+        model.fit(X, data.positive, data.weight)
     model.set_params(validation=None)  # the model file needs no rows
     results = {"objective": str(model.objective_), "n_estimators": model.n_estimators_}
     objective = "log loss" if model.objective_ == "log_loss" else "log loss and the pairs of the range"

@@ -66,7 +66,7 @@ class _Scored:
     def __iter__(self) -> Iterator[pl.DataFrame]:
         model, path = self._model, self._arguments.data
         kept = list(dict.fromkeys(self._arguments.keep))
-        with about(path), report.progress("rows") as tell:
+        with about(path):
             for rows in table.batches(path, self._wanted):
                 if model.label in rows.frame.columns and model.label not in (*kept, *self.made):
                     kept.insert(0, model.label)
@@ -85,7 +85,6 @@ class _Scored:
                 self.columns = found.columns
                 yield found
                 self.n_rows += len(found)
-                tell(description=f"{self.n_rows:,} rows")
 
     def notes(self) -> dict[str, Any]:
         """Report what is news about the rows, and return it ready for JSON."""
