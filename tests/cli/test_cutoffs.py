@@ -98,7 +98,7 @@ def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", 
     _, _, err = run("evaluate", data, *few, "--score", "a", "b", "--groups", "g", "--at", "1e9")
     _, _, compared = run("compare", data, *few, "--score", "a", "b", "--groups", "g")
     assert err == compared == ""  # score intervals take few negatives and clusters, and so do profiles of them
-    said = "only about 2 negatives in the range: the interval and the p-value are too optimistic"
+    said = "too few negatives in the range (2.24): the interval undercovers"
     _, _, compared = run("compare", data, *few, "--score", "a", "b", "--method", "delong")
     assert compared == f"warning: pAUC 0-0.01: {said}; --method profile does better\n"
     assert "method=" not in compared and "'" not in compared

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:the interval has zero width",  # of perfect rankings
     "ignore:a contrast of the estimates is not 0 but has a variance of 0",
     "ignore:.* undercovers here",  # fewer than five samples of a class
-    "ignore:.* too optimistic here",
 )
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -8,7 +8,7 @@ from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, ScoredAUC, TPR
 
 Y = np.repeat([0, 1], 10)
 A, B = np.random.default_rng(1).normal(size=(2, 20)) + np.outer([1.0, -1.0], Y)
-FEW = "ignore:.* too optimistic here"
+FEW = "ignore:.* undercovers here"
 
 
 @pytest.mark.filterwarnings(FEW)

@@ -108,7 +108,7 @@ def test_precision_and_recall_are_covered(k):
 @pytest.mark.parametrize("method", ["delong", Bootstrap(20)])
 def test_normal_intervals_of_few_heavy_rows_warn(method):
     y, s, w = drawn(np.random.default_rng(6))
-    with pytest.warns(UserWarning, match=r"only .* positives decide; use method='score'"):
+    with pytest.warns(UserWarning, match=r"too few positives .*; use method='score'"):
         infer(y, s, RecallAt(0.02), sample_weight=w, weight_kind="sampling", method=method, random_state=0)
 
 

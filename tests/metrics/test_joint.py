@@ -146,7 +146,7 @@ def test_noise_is_rejected_at_its_level(sizes, models, groups):
     assert rejected <= 14
 
 
-@pytest.mark.filterwarnings("ignore:.*too optimistic here")
+@pytest.mark.filterwarnings("ignore:.*undercovers here")
 @pytest.mark.parametrize("measure", [PartialAUC((0.0, 0.2)), TPRAtFPR(0.2)])
 def test_the_degrees_of_freedom_count_the_negatives_that_decide(measure):
     """With those of all ten negatives, of which two decide, equal models were rejected in 8 to 20 %."""

@@ -43,7 +43,7 @@ from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.methods import as_method, checked
+from rocmax.metrics.methods import METHODS, as_method
 from rocmax.metrics.methods.base import Known, Method, Query
 from rocmax.metrics.methods.defaults import default_method
 from rocmax.metrics.results._inference import Inference
@@ -568,7 +568,7 @@ class ROCAccumulator:
         """
         measure, chosen = as_measure(measure), as_method(method)
         known = Known(counts=True, classes=measure.multi_class != "raise")
-        checked(chosen or default_method(measure, known), measure, known)
+        (chosen or default_method(measure, known)).check(measure, known, METHODS)
         question = parse_question(measure, confidence_level, null_value, alternative, margin)
         state, bounds = self._shared.settled(), None
         middle = self._sample(state, *_MIDDLE)

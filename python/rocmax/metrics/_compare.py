@@ -237,7 +237,7 @@ def _check(query: Query) -> None:
         return
     if method is not None and type(method).covariance is Method.covariance:
         method.covariance([], measure)
-    methods.checked(_method(query), measure, known)
+    _method(query).check(measure, known, methods.METHODS)
     if known.classes and measure.average is None:
         raise ValueError(f"compare takes one average of all classes, got measure={measure!r}")
 
@@ -572,7 +572,7 @@ class SecondPass:
         """Compare the models by one of the measures."""
         measure, known = self.measures[number], Known(counts=True)
         query = Query(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
-        methods.checked(Profile(), measure, known)
+        Profile().check(measure, known, methods.METHODS)
         turned = np.broadcast_to(lower, len(self.samples)).tolist()
         each = [one._replace(lower=low) for one, low in zip(self.samples, turned, strict=True)]
         none = _refused_of(query, each)

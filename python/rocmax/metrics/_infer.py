@@ -200,7 +200,7 @@ def _of_measure(samples: Samples, query: Query) -> Any:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
     known = Known.of(data)
-    methods.checked(query.method or default_method(measure, known), measure, known)
+    (query.method or default_method(measure, known)).check(measure, known, methods.METHODS)
     query = query._replace(known=known)
 
     def of_subgroups(one: Sample) -> Inference:

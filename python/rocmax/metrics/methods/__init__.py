@@ -44,12 +44,6 @@ def as_method(method: Any) -> Method | None:
     raise ValueError(f"method must be {known}, got {shown(method)}{meant(method, METHODS)}")
 
 
-def checked(method: Method, measure: Measure, data: Known) -> Method:
-    """Return the method if it supports the measure and the kind of data, else raise an error."""
-    method.check(measure, data, METHODS)
-    return method
-
-
 def default_comparison(measure: Measure, data: Known) -> Method:
     """Return the default method for differences."""
     if data.weight_kind == "planned":
@@ -148,12 +142,8 @@ def warn_of_few(method: str, measure: Measure, sample: Sample, data: Known) -> N
     if data.weight_kind == "sampling" and not (data.grouped or issubclass(way, LogitDeLong)):
         few = _few_by_weight(sample, measure) or few
     if few:
-        count, held = min(few)
         better = default_method(measure, data, sample.effective).name
-        instead = "" if better == method else f"; use method={better!r}"
-        message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
-        fact = f"{_few(count, held)}: the interval undercovers"
-        warn(CoverageWarning(message, fact, better if instead else None, beyond))
+        _warn(method, min(few), None if better == method else better, beyond)
 
 
 def _few_by_weight(sample: Sample, measure: Measure) -> list[tuple[float, str]]:
@@ -168,31 +158,12 @@ def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, floa
     own, setting = measure.limiting_sizes(sizes)
     if METHODS.get(method) is Bootstrap:  # it needs samples of both classes, inside the range or not
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
-    count, held = min(own, setting)
-    if count < FEW:
-        better = Profile.fits(measure)
-        instead = "; use method='profile'" if better else ""
-        message = (
-            f"the interval and the p-value of method={method!r} are too optimistic here: only"
-            f" {_counted(count, held)}{instead}"
-        )
-        fact = f"{_few(count, held)}: the interval and the p-value are too optimistic"
-        warn(CoverageWarning(message, fact, "profile" if better else None, measure.extrapolates(sizes)))
+    if (few := min(own, setting))[0] < FEW:
+        _warn(method, few, "profile" if Profile.fits(measure) else None, measure.extrapolates(sizes))
 
 
-def _counted(count: float, held: str) -> str:
-    """Return how many samples decide, as "3 positives decide"."""
-    one = f"{count:.3g}" == "1"
-    return f"{count:.3g} {_singular(held)} decides" if one else f"{count:.3g} {held} decide"
-
-
-def _singular(held: str) -> str:
-    return held.replace("tives", "tive").replace("samples", "sample")
-
-
-def _few(count: float, held: str) -> str:
-    """Return how few samples there are, as "only 3 positives", or "only about 3" for an expected number."""
-    if count < 1:
-        return f"less than one {_singular(held)}"
-    about = "" if count == round(count) else "about "
-    return f"only {about}{count:.0f} {held if about or count > 1 else _singular(held)}"
+def _warn(method: str, few: tuple[float, str], better: str | None, beyond: str | None) -> None:
+    reason = f"too few {few[1]} ({few[0]:.3g})"
+    instead = "" if better is None else f"; use method={better!r}"
+    message, fact = f"method={method!r} undercovers here: {reason}{instead}", f"{reason}: the interval undercovers"
+    warn(CoverageWarning(message, fact, better, beyond))
