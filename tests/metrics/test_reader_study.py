@@ -302,7 +302,7 @@ def test_bad_studies_are_refused():
     two = np.array(y)
     two[0] = not two[0]
     for labels, scores, given, message in [
-        (two, s, names, r"case 0 is positive in some rows of y_true and negative in others"),
+        (two, s, names, "y_true differs between readings of case 0"),
         (
             np.append(y, y[:1]),
             np.append(s, 1),

@@ -93,17 +93,15 @@ def test_missing_readings_are_counted_and_named():
     assert (found.n_missing, found.n_samples) == (3, 2 * 4 * 40 - 3)
     assert found.missing == (("CT", "R2", (39,)), ("MR", "R1", (3, 7)))
     np.testing.assert_array_equal(found.readings, [[40, 40, 39, 40], [40, 38, 40, 40]])
-    note = (
-        "3 of 320 readings are missing: reader R2 with CT has no reading of case 39; reader R1 with MR has no reading"
-        " of cases 3, 7"
-    )
+    gaps = "reader R2 with CT has no reading of 39; reader R1 with MR has no reading of 3, 7"
+    note = f"3 of 320 readings are missing: {gaps}"
     assert found.notes == (note,)
     assert note in found.summary() and note in str(found)
     assert found.to_dict()["missing"][1] == {"modality": "MR", "reader": "R1", "cases": [3, 7]}
     nested = {**given, "case": [f"{case} of {name}" for case, name in zip(given["case"], given["reader"], strict=True)]}
     parts = mrmc_analysis(**nested)
     assert parts.n_missing == 2 * 4 * 120
-    assert "960 of 1,280 readings are missing" in str(parts) and "more pairs of reader and modality" in str(parts)
+    assert "960 of 1,280 readings are missing" in str(parts) and "; ..." in str(parts)
 
 
 @pytest.mark.parametrize("kinds", [{}, {"readers": "fixed"}, {"cases": "fixed"}])
@@ -171,15 +169,15 @@ def test_intervals_stay_within_what_a_measure_can_be():
 
 def test_the_column_of_cases_as_readers_is_refused_ahead():
     given = study()
-    with pytest.raises(ValueError, match=r"check reader, which has about as many names as case \(40\)"):
+    with pytest.raises(ValueError, match="reader 18 has read 0 positive cases in modality 'CT'"):
         mrmc_analysis(**{**given, "reader": given["case"]})
     n = 120_000
     y, s, row = np.arange(n) % 2, np.random.default_rng(0).normal(size=n), np.arange(n)
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=r"reader has 120,000 names and modality 2, .* check reader"):
+        with pytest.raises(ValueError, match="reader has 120,000 names and modality 2, "):
             mrmc_analysis(y, s, reader=row, modality=row % 2, case=row // 2)
-        with pytest.raises(ValueError, match=r"modality 60,000, .* check modality"):
+        with pytest.raises(ValueError, match="modality 60,000, "):
             mrmc_analysis(y, s, reader=row % 2, modality=row // 2, case=row // 2)
         # Readers of four cases each: a table of readers and cases could not be held.
         with pytest.raises(MemoryError, match=r"15,000 readers \(reader\), 1 modalities .* 120,000 cases \(case\)"):

@@ -486,7 +486,8 @@ class ROCDisplay(CurveDisplay):
         titles = [words.numbered("modality", name) for name in study.modalities]
         parts = [curve_of(name, data, fpr_range) for name, (_, data) in zip(names, study.tests(), strict=True)]
         alone = [] if study.algorithm is None else [replace(parts.pop(), name=str(study.algorithm))]  # of one modality
-        rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
+        n = len(study.readers)
+        rows = [parts[k * n : (k + 1) * n] for k in range(len(study.modalities))]
         curves = [*(mean_curve(title, row) for title, row in zip(titles, rows, strict=True)), *alone]
         display = cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(**options)
         if study.figure_of_merit not in (None, "HrAUC"):

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.arrays import listed
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
@@ -32,7 +33,7 @@ from rocmax.metrics.variances._components import of_clusters
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
 _CHANCE = 0.5
-_LISTED = 4  # readers with missing readings that a note names, and cases of each
+_LISTED = 4  # readers with missing readings that a note names
 # Number of kernel values of all tests that are in memory at a time.
 _HELD = 1 << 22
 # Variances up to this are rounding errors.
@@ -446,12 +447,12 @@ def mrmc_analysis(
         study = study.compared_with(reference)
     _require_order(study, hypothesis)
     alone = study.algorithm is not None
-    if null != _CHANCE and (alone or study.n_modalities > 1):
+    if null != _CHANCE and (alone or len(study.modalities) > 1):
         raise ValueError(f"null_value={null:g} is for the mean of one modality; pass margin for differences")
-    if random_readers and study.n_readers - alone < 2:
+    if random_readers and len(study.readers) - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     values = [measure.estimates(data)[0] for _, data in study.tests()]
-    theta = np.array(values).reshape(study.n_modalities, study.n_readers)
+    theta = np.array(values).reshape(len(study.modalities), len(study.readers))
     refused = None
     if covariance == "delong" and random_cases:
         query, tests = Query(measure, None, Question(0.95)), [data for _, data in study.tests()]
@@ -482,7 +483,7 @@ def mrmc_analysis(
         means.append(options.mean(names[1], (value, _root(spread_of_value) if random_cases else np.nan, np.inf)))
         changes = [(names, theta.mean() - value, error.square / r)]
     else:
-        pairs = combinations(range(study.n_modalities), 2)
+        pairs = combinations(range(len(study.modalities)), 2)
         changes = [(study.modalities[[a, b]], average[a] - average[b], 2 * error.square / r) for a, b in pairs]
     differences = [options.difference(names, (float(by), _root(square), error.df)) for names, by, square in changes]
     deciding = None
@@ -519,7 +520,7 @@ def mrmc_analysis(
 
 def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
     """Check that the user gave the order of the modalities if the test depends on it: the alphabet must not decide."""
-    if hypothesis.side and study.n_modalities > 1 and not study.ordered:
+    if hypothesis.side and len(study.modalities) > 1 and not study.ordered:
         first, second = (shown(plain(name)) for name in study.modalities[:2])
         raise ValueError(
             f"alternative={hypothesis.alternative!r} depends on which modality is subtracted: give reference={first} or"
@@ -547,17 +548,9 @@ def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
 
 def _note_of(missing: tuple[MissingReadings, ...], n_readings: int) -> str:
     """Return the sentence about missing readings, out of `n_readings` in a complete study."""
-    parts = []
-    for one in missing[:_LISTED]:
-        named = ", ".join(str(case) for case in one.cases[:_LISTED])
-        more = f" and {len(one.cases) - _LISTED:,} more" if len(one.cases) > _LISTED else ""
-        parts.append(
-            f"reader {one.reader} with {one.modality} has no reading of case{'s' * (len(one.cases) > 1)} {named}{more}"
-        )
-    others = len(missing) - _LISTED
-    rest = f"; {others:,} more pairs of reader and modality have missing readings" if others > 0 else ""
-    count = sum(len(one.cases) for one in missing)
-    return f"{count:,} of {n_readings:,} readings are missing: {'; '.join(parts)}{rest}"
+    each = [f"reader {one.reader} with {one.modality} has no reading of {listed([*one.cases])}" for one in missing]
+    named = "; ".join(each[:_LISTED]) + "; ..." * (len(each) > _LISTED)
+    return f"{sum(len(one.cases) for one in missing):,} of {n_readings:,} readings are missing: {named}"
 
 
 def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:

@@ -24,7 +24,6 @@ from rocmax.metrics.samples._reading import given_before, require_known
 from rocmax.metrics.samples._sample import Sample, explain, one_model
 from rocmax.metrics.samples._samples import Value
 
-_SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column
 _LISTED = 4  # readers and modalities that are named
 
 
@@ -41,7 +40,7 @@ def _of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[An
     if differs.any():
         raise ValueError(
             f"{name} differs between readings of case {shown(cases[of_case[np.argmax(differs)]])}; give all"
-            " readings of a case the same value"
+            " readings of a case the same value, and different cases different names"
         )
     return found
 
@@ -65,19 +64,6 @@ def _last(found: NDArray[Any], name: Any, option: str, column: str) -> NDArray[n
     if not any(same):
         raise ValueError(f"{option}={shown(name)} is not in {column}, which holds {listed(found.tolist())}")
     return np.argsort(same, kind="stable")
-
-
-def _truth_of_cases(positive: NDArray[np.bool_], of_case: NDArray[np.intp], cases: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which cases are positive, the same in all their readings."""
-    n_positive = np.bincount(of_case, positive, len(cases))
-    mixed = (n_positive > 0) & (n_positive < np.bincount(of_case, minlength=len(cases)))
-    if mixed.any():
-        name = shown(cases[np.argmax(mixed)])
-        raise ValueError(
-            f"case {name} is positive in some rows of y_true and negative in others; give different cases different"
-            " names, also if they belong to different readers or modalities"
-        )
-    return np.asarray(n_positive > 0)
 
 
 def _arranged(score: NDArray[Any], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]) -> F64:
@@ -107,14 +93,12 @@ def _require_both_classes(
     positive: NDArray[np.bool_], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]
 ) -> None:
     """Check that every reader read two of either class in every modality, before large arrays are allocated."""
-    (modalities, readers, cases), (of_modality, of_reader, _) = names, place
+    (modalities, readers, _), (of_modality, of_reader, _) = names, place
     n_tests, n = len(readers) * len(modalities), len(positive)
-    many = [name for name, held in (("reader", readers), ("modality", modalities)) if 2 * len(held) >= len(cases)]
-    hint = "".join(f"; check {name}, which has about as many names as case ({len(cases):,})" for name in many)
     if 4 * n_tests > n:
         raise ValueError(
             f"reader has {len(readers):,} names and modality {len(modalities):,}, that is {n_tests:,} pairs for {n:,}"
-            f" readings; every reader needs two or more positive and negative cases in every modality{hint}"
+            f" readings; every reader needs two or more positive and negative cases in every modality"
         )
     test = of_modality * len(readers) + of_reader
     for kind, rows in (("positive", positive), ("negative", ~positive)):
@@ -123,7 +107,7 @@ def _require_both_classes(
             i, j = divmod(int(np.argmin(counts)), len(readers))
             raise ValueError(
                 f"reader {shown(readers[j])} has read {counts.min()} {kind} cases in modality {shown(modalities[i])};"
-                f" every reader needs two or more in every modality (leave out readers or modalities with fewer){hint}"
+                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
             )
 
 
@@ -136,7 +120,12 @@ def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], 
             " mapping {(modality, reader): scores}, or a data frame whose columns are pairs (modality, reader)"
         )
     if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
-        raise ValueError(_advice(names, "table" if isinstance(y_score, Mapping) else "table.columns"))
+        columns = "table" if isinstance(y_score, Mapping) else "table.columns"
+        line = f"{{tuple(column.split('_', 1)): table[column] for column in {columns} if '_' in column}}"
+        raise ValueError(
+            f"the columns of y_score must be pairs (modality, reader), got {listed(names)}; if their names join both by"
+            f" '_', pass y_score={line}"
+        )
     n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []
     for pair in names:
@@ -166,22 +155,6 @@ def _check_rows(values: Any, name: str, n_rows: int) -> None:
         raise ValueError(f"{name} is not an array: {shown(error)}") from error
     if shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {shape}")
-
-
-def _advice(names: list[Any], columns: str) -> str:
-    """Return the line of Python that turns the columns of a table into pairs."""
-    found = {
-        mark: [name for name in names if isinstance(name, str) and 0 < name.find(mark) < len(name) - 1]
-        for mark in _SEPARATORS
-    }
-    mark = max(found, key=lambda each: len(found[each]))
-    head = "reader and modality are missing, and the columns of y_score are not pairs (modality, reader)"
-    if len(found[mark]) < 2:
-        line = f"{{('readers', column): table[column] for column in {columns}}}"
-        return f"{head}; if there is one modality and each column is a reader, pass y_score={line}"
-    modality, reader = found[mark][0].split(mark, 1)
-    line = f"{{tuple(column.split({mark!r}, 1)): table[column] for column in {columns} if {mark!r} in column}}"
-    return f"{head}; if {found[mark][0]!r} is modality {modality!r} and reader {reader!r}, pass y_score={line}"
 
 
 class StudyReading(TypedDict, total=False):
@@ -355,14 +328,12 @@ class Readings(Value):
             group = None if group is None else np.unique(group[rows], return_inverse=True)[1]
         names, place = (modalities, readers, cases), (of_modality, of_reader, of_case)
         _require_both_classes(positive, names, place)
-        truth = _truth_of_cases(positive, of_case, cases)
-        scores = _arranged(score, names, place)
         self._set(
             modalities=modalities,
             readers=readers,
             cases=cases,
-            truth=truth,
-            scores=scores,
+            truth=_of_cases(positive, of_case, cases, "y_true"),
+            scores=_arranged(score, names, place),
             pos_label=data.pos_label,
             algorithm=None if algorithm is None else plain(readers[-1]),
             higher_is_better=not data.lower,
@@ -428,16 +399,6 @@ class Readings(Value):
     def n_groups(self) -> int | None:
         """Number of clusters of cases; None without clusters."""
         return None if self.group is None else int(self.group.max()) + 1
-
-    @property
-    def n_readers(self) -> int:
-        """Number of readers."""
-        return len(self.readers)
-
-    @property
-    def n_modalities(self) -> int:
-        """Number of modalities."""
-        return len(self.modalities)
 
     @property
     def complete(self) -> bool:

@@ -15,7 +15,6 @@ from rocmax.metrics.results._result import Measured
 _SOURCES = ("obuchowski-rockette", "hillis")
 #: Figures of merit of a free-response study.
 FIGURES = ("wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC")
-_SYMBOLS = {"F": "F", "chi-square": "chi-square", "t": "t", "normal": "z"}
 
 
 class ModalityMean(NamedTuple):
@@ -182,7 +181,7 @@ class MRMCAnalysis(Measured):
             return f"no interval and no test: {self.no_interval}"
         first, second = (words.digits(df, None) for df in self.df)
         df = {"F": f"({first}, {second})", "chi-square": f"({first})", "t": f"({second})", "normal": ""}
-        of = f"{_SYMBOLS[self.distribution]}{df[self.distribution]}"
+        of = f"{self.distribution.replace('normal', 'z')}{df[self.distribution]}"
         if len(self.modalities) > 2:
             what = "equal means of all modalities"
         else:
