@@ -61,7 +61,7 @@ def test_the_point_is_printed_with_the_reason(measure, method, reason):
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["confidence_interval"] == [None, None] and plain["no_interval"] == reason
     assert found.rows()[0]["no_interval"] == reason
-    assert reason in found._repr_html_() and found.references == []
+    assert found.references == []
     several = quietly(infer, y, s, measure)
     assert reason in str(several).splitlines()[0] and reason in several.summary() and "no two-sided" not in str(several)
     np.testing.assert_array_equal(several.estimate, measure(y, s))

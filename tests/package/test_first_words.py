@@ -157,17 +157,6 @@ def test_its_error_tells_what_to_type(line):
     assert TOLD[line] in str(told.value)
 
 
-@pytest.mark.parametrize(
-    "name, instead",
-    {"p_value": "pvalue", "ci": "confidence_interval", "std_err": "standard_error", "auc": "estimate"}.items(),
-)
-def test_an_attribute_of_a_result_that_others_call_so(name, instead):
-    with pytest.raises(
-        AttributeError, match=f"'Inference' object has no attribute '{name}'; did you mean '{instead}'?"
-    ):
-        getattr(metrics.infer(Y, S), name)
-
-
 def test_an_attribute_that_many_models_lack_says_where_it_is():
     with pytest.raises(AttributeError, match="a comparison of 3 models has a pvalue per pair: see pairs"):
         metrics.compare(Y, [[s, -s, 2 - s] for s in S], "auc").pvalue  # noqa: B018

@@ -7,12 +7,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
-from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rocmax._parameters import check_choice, meant
+from rocmax._parameters import check_choice
 from rocmax._typing import Style
 from rocmax.metrics import _words as words
 from rocmax.metrics.measures.auc import AUC
@@ -138,34 +137,11 @@ class Result:
         """Return the rows of the table in the style of papers."""
         return words.journal(self.rows(), "", getattr(self, "confidence_level", None))
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            if name in dir(type(self)):  # a property, whose own error says more
-                return object.__getattribute__(self, name)
-            near = "" if name.startswith("_") else meant(name, dir(self))
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
-
     def __str__(self) -> str:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
 
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_html_(self) -> str:
-        rows = self.rows()
-        names = list(rows[0])
-        head = "".join(f"<th>{escape(name)}</th>" for name in names)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row.values())}</tr>"
-            for row in words.cells(rows[: words.MOST_ROWS], self._bounded)
-        )
-        hidden = len(rows) - words.MOST_ROWS
-        more = f"<p>and {hidden:,} more rows: to_frame() has all</p>" if hidden > 0 else ""
-        return (
-            f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-            f"<p>{escape(self.summary())}</p></div>"
-        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result) or type(other) is not type(self):
