@@ -3,12 +3,9 @@
 import errno
 import os
 import secrets
-import shutil
 import signal
 import stat
-import tempfile
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -16,7 +13,6 @@ from typing import Any, BinaryIO
 Path = str | os.PathLike[str]
 
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)  # a new name in a folder, not the file itself
 
 
 def check_writable(path: Path) -> None:
@@ -26,12 +22,11 @@ def check_writable(path: Path) -> None:
     folder = os.path.dirname(target)
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, "it is a folder", name)
-    if os.path.exists(target):
-        if not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, "the file is read-only", name)
-    elif not os.path.isdir(folder):
+    if os.path.exists(name) and not os.access(name, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is read-only", name)
+    if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "no such folder", name)
-    elif not os.access(folder, os.W_OK | os.X_OK):
+    if not (_is_stream(name) or os.access(folder, os.W_OK | os.X_OK)):
         raise PermissionError(errno.EACCES, "no file can be created in its folder", name)
 
 
@@ -40,56 +35,43 @@ def written(path: Path) -> Iterator[BinaryIO]:
     """Yield a file that takes the place of the one at `path` once all of it is on the disk.
 
     Until then it lies in the same folder, under the target's name with ``.unfinished-`` and a number. A failure,
-    Ctrl-C, SIGTERM or SIGHUP removes it, and what was at `path` is as it was. Symbolic links are
-    followed, permissions kept. A file that can be written but not replaced (a read-only folder, a mounted file) is
-    overwritten in place, with a warning. Pipes and devices are written to directly.
+    Ctrl-C, SIGTERM or SIGHUP removes it, and what was at `path` is as it was. Symbolic links are followed, permissions
+    kept. Pipes and devices are written to directly.
     """
+    check_writable(path)
     name = os.fsdecode(path)
     try:
-        old = os.stat(name) if os.path.exists(name) else None
-        if old is not None and not stat.S_ISREG(old.st_mode):
-            with open(name, "wb") as file:
-                yield file
-        else:
-            with _replacing(os.path.realpath(name), old) as file:
-                yield file
+        with open(name, "wb") if _is_stream(name) else _replacing(os.path.realpath(name)) as file:
+            yield file
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), name) from error
 
 
+def _is_stream(name: str) -> bool:
+    """Whether a path is that of a pipe or a device."""
+    return os.path.exists(name) and not os.path.isfile(name)
+
+
 @contextmanager
-def _replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
-    """Yield a new file, and put it in the place of `target`, or its content into it."""
-    if old is not None and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, "the file is read-only")
+def _replacing(target: str) -> Iterator[BinaryIO]:
+    """Yield a new file, and put it in the place of `target`."""
+    old = os.stat(target) if os.path.exists(target) else None
     folder, name = os.path.split(target)
     beside = os.path.join(folder, f"{name[:50]}.unfinished-{secrets.token_hex(4)}")
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o666  # never more than the old file's
-    try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
-    except OSError as error:
-        if old is None or error.errno not in _REFUSED:
-            raise
-        with tempfile.TemporaryFile() as elsewhere:
-            yield elsewhere
-            _overwrite(target, elsewhere, error)
-        return
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     with _removed(beside):
         with open(handle, "wb") as file:
             yield file
             file.flush()
-            if old is not None:
-                _keep(old, file.fileno())
+            if old is not None and hasattr(os, "fchown"):
+                with suppress(PermissionError):
+                    os.fchown(file.fileno(), old.st_uid, old.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
             os.fsync(file.fileno())
-        try:
-            os.replace(beside, target)
-        except OSError as error:
-            if old is None or error.errno not in _REFUSED:
-                raise
-            with open(beside, "rb") as whole:
-                _overwrite(target, whole, error)
+        os.replace(beside, target)
 
 
 @contextmanager
@@ -120,42 +102,3 @@ def _removed(path: str) -> Iterator[None]:
             os.unlink(path)
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
-
-
-def _overwrite(target: str, whole: BinaryIO, refused: OSError) -> None:
-    """Copy a finished file over the content of another, if the disk has room for it."""
-    size = whole.seek(0, os.SEEK_END)
-    whole.seek(0)
-    with open(target, "wb", opener=lambda path, flags: os.open(path, flags & ~os.O_TRUNC)) as file:
-        _reserve(file.fileno(), size)
-        shutil.copyfileobj(whole, file)
-        file.truncate()
-        file.flush()
-        os.fsync(file.fileno())
-    warnings.warn(
-        f"{target}: overwritten in place, because no other file can take its place ({refused.strerror}); "
-        "interrupting such a write leaves the file incomplete",
-        UserWarning,
-        stacklevel=2,
-    )
-
-
-def _reserve(file: int, size: int) -> None:
-    """Raise OSError, with the file as it was, if the disk has no room for so many bytes."""
-    before = os.fstat(file).st_size
-    if size <= before or not hasattr(os, "posix_fallocate"):
-        return
-    try:
-        os.posix_fallocate(file, 0, size)
-    except OSError as error:
-        os.ftruncate(file, before)
-        if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-            raise
-
-
-def _keep(old: os.stat_result, file: int) -> None:
-    """Give the new file the owner, where that is allowed, and the permissions of the old one."""
-    if hasattr(os, "fchown"):
-        with suppress(PermissionError):
-            os.fchown(file, old.st_uid, old.st_gid)
-        os.fchmod(file, stat.S_IMODE(old.st_mode))

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -151,26 +150,6 @@ def test_an_output_that_cannot_be_written_is_said_before_any_work(
     (made / "s.tsv.gz").write_bytes(OLD)
     code, _, err = run(*command(made / "s.tsv.gz", made))
     assert code == 1 and one_line(err) and "s.tsv.gz: cannot be written: the file is read-only" in err
-
-
-@pytest.mark.parametrize("name", ["m.skops", "s.csv", "p.svg"])
-def test_what_cannot_be_replaced_is_overwritten_and_said(
-    name: str, made: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / name
-    assert run(*command(out, made))[0] == 0
-    whole = out.stat().st_size
-    out.write_bytes(OLD)
-
-    def busy(*_: object) -> None:  # as for a mounted file
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
-
-    monkeypatch.setattr(os, "replace", busy)
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        code, _, err = run(*command(out, made))
-    assert code == 0 and f"\nrocmax: warning: {out}: overwritten in place, because " in f"\n{err}", err
-    assert out.stat().st_size == pytest.approx(whole, rel=0.05) and list(tmp_path.iterdir()) == [out]
 
 
 @pytest.mark.parametrize("name", ["m.skops", "s.csv", "p.svg"])
