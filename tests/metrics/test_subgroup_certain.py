@@ -28,8 +28,7 @@ def test_a_rate_of_0_counts_as_half_a_sample():
     share = 0.5 / 11
     half = infer(Y, scored(5), TPRAtFPR(0.01), by=SITE).subgroups["A"]
     assert found.subgroups["B"].estimate == 0.0 == pytest.approx(found.subgroups["B"].variance, abs=1e-12)
-    two = SITE != "C"
-    one = infer(Y[two], scored(0)[two], TPRAtFPR(0.01), by=SITE[two]).differences[0]
+    (one,) = (pair for pair in found.pairwise() if (pair.subgroup, pair.against) == ("A", "B"))
     assert one.difference == 0.5
     assert one.standard_error == pytest.approx(np.sqrt(half.variance + share * (1 - share) / 10))
     reach = stats.t.ppf(0.975, 9) / np.sqrt(10 * share * (1 - share))
@@ -70,14 +69,14 @@ def test_equal_subgroups_are_seldom_found_to_differ(measure, clusters):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CoverageWarning)
             found = infer(y, rng.normal(size=550) + 0.95 * y, measure, by=site, **groups)
-        wrong += any(pair.pvalue_adjusted < 0.05 for pair in found.differences)
+        wrong += any(pair.pvalue_adjusted < 0.05 for pair in (*found.differences, *found.pairwise()))
     assert wrong <= cases(1, 3)
 
 
 def test_clusters_with_less_than_two_samples_that_decide_are_not_compared():
     rng = np.random.default_rng(0)
     found = infer(Y, rng.normal(size=330) + Y, FPRAtTPR(0.95), by=SITE, groups=np.arange(330) // 2)
-    assert found.differences == () and np.isnan(found.equality.pvalue)
+    assert found.differences == found.pairwise() == () and np.isnan(found.equality.pvalue)
 
 
 def test_differences_of_saturated_measures_are_not_anything():

@@ -107,6 +107,9 @@ def test_of_two_subgroups_it_is_a_test_of_their_difference():
     first, second = found.differences
     assert first.difference == pytest.approx(-second.difference)
     assert first.pvalue == pytest.approx(second.pvalue) == first.pvalue_adjusted
+    (pair,) = found.pairwise()
+    assert pair.confidence_interval == pytest.approx(first.confidence_interval)
+    assert pair.pvalue == pytest.approx(first.pvalue)
 
 
 def test_difference_from_the_rest():

@@ -122,14 +122,14 @@ class Estimates(NamedTuple):
 
 
 class SubgroupDifference(NamedTuple):
-    """The difference of a subgroup and all others pooled.
+    """The difference of a subgroup and another one, or all others pooled.
 
     Attributes
     ----------
     subgroup, against : label
-        The subgroup, and "the rest".
+        The subgroup and the other one; `against` is "the rest" for all others.
     difference, standard_error : float
-        Estimate of the subgroup minus that of the rest, and its standard error.
+        Estimate of the subgroup minus that of the other, and its standard error.
     confidence_interval : ConfidenceInterval
         Interval of the difference (Zou and Donner, 2008).
     pvalue, pvalue_adjusted : float

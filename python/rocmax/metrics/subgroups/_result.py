@@ -1,15 +1,17 @@
 """Results in subgroups."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice
+from rocmax._typing import Adjust
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._hypothesis import Hypothesis, adjusted
+from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.results._result import Measured
@@ -155,6 +157,30 @@ class SubgroupInference(BySubgroup, Inference):
         interval = ConfidenceInterval(float(low), float(high))
         return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 
+    def pairwise(self, adjust: Adjust | None = "holm") -> tuple[SubgroupDifference, ...]:
+        """Return the differences of all pairs of subgroups.
+
+        Parameters
+        ----------
+        adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+            How the p-values are adjusted for the number of pairs.
+
+        Returns
+        -------
+        tuple of SubgroupDifference
+            The first of every pair minus the second, of subgroups with two samples of either class.
+        """
+        check_choice("adjust", adjust, ADJUSTED)
+        kept = np.flatnonzero(self.moments.known).tolist()
+        names, pairs = list(self.subgroups), list(combinations(kept, 2))
+
+        def shares(some: list[tuple[int, int]]) -> tuple[Any, Any]:
+            first, second = (_single(np.array([pair[side] for pair in some]), self.moments) for side in (0, 1))
+            return first, second
+
+        listed = [(names[a], names[b]) for a, b in pairs]
+        return differences_of(self.moments, pairs, shares, listed, self.measure, self.confidence_level, adjust)
+
     @property
     def _crossed(self) -> float | None:
         crossed: float | None = self.moments.crossed
@@ -242,28 +268,52 @@ def totals_of(subgroups: Mapping[Any, Any]) -> F64:
     return np.array([[one.n_pos, one.n_neg] for one in subgroups.values()], dtype=np.float64)
 
 
+def differences_of(
+    moments: Estimates,
+    listed: list[Any],
+    shares: Callable[[list[Any]], tuple[Any, Any]],
+    names: list[tuple[Any, Any]],
+    measure: Any,
+    level: float,
+    adjust: str | None,
+) -> tuple[SubgroupDifference, ...]:
+    """Return differences of means: `shares` gives those of subgroups in both, for some of the listed differences."""
+    found = []
+    for start in range(0, len(listed), _AT_ONCE):
+        change, error, limits = statistics.contrasts(moments, *shares(listed[start : start + _AT_ONCE]), measure)
+        found.append([change, error, *limits.at(level), Hypothesis().test(limits.tails)[1]])
+    if not found:
+        return ()
+    columns = np.concatenate(found, axis=1)
+    pvalues = adjusted(columns[-1], adjust)
+    return tuple(
+        SubgroupDifference(*pair, d, error, ConfidenceInterval(low, high), pvalue, after)
+        for pair, (d, error, low, high, pvalue), after in zip(names, columns.T.tolist(), pvalues.tolist(), strict=True)
+    )
+
+
 def from_the_rest(
     moments: Estimates, subgroups: Mapping[Any, Inference], measure: Any, level: float
 ) -> tuple[SubgroupDifference, ...]:
-    """Return the difference of every subgroup from the others pooled, of those with a variance."""
-    count, known = len(subgroups), np.flatnonzero(moments.known)
-    if count < 2 or not len(known) or not np.isfinite(moments.variance).all():
+    """Return the difference of every subgroup from the others pooled, of two once, of those with a variance."""
+    count = len(subgroups)
+    if count < 2 or not np.isfinite(moments.variance).all():
         return ()
-    names, pairs, found = list(subgroups), totals_of(subgroups).prod(axis=1), []
-    for places in np.split(known, range(_AT_ONCE, len(known), _AT_ONCE)):
-        own: Any = Single(places)
-        rest: Any = Rest(places, pairs)
-        if moments.sums is not None:  # clusters cross: with a share for every subgroup
-            own = Shares((places[:, None] == np.arange(count)) * 1.0)
-            others = pairs * (1 - own.of)
-            rest = Shares(others / others.sum(axis=1, keepdims=True))
-        change, error, limits = statistics.contrasts(moments, own, rest, measure)
-        found.append([change, error, *limits.at(level), Hypothesis().test(limits.tails)[1]])
-    columns = np.concatenate(found, axis=1)
-    # Of two subgroups both differences are the same.
-    pvalues = adjusted(columns[-1], "holm" if count > 2 else None)
-    rows = zip(known.tolist(), columns.T.tolist(), pvalues.tolist(), strict=True)
-    return tuple(
-        SubgroupDifference(names[k], "the rest", change, error, ConfidenceInterval(low, high), pvalue, after)
-        for k, (change, error, low, high, pvalue), after in rows
-    )
+    pairs = totals_of(subgroups).prod(axis=1)
+    listed = np.flatnonzero(moments.known).tolist()
+
+    def shares(some: list[int]) -> tuple[Any, Any]:
+        own = _single(np.array(some), moments)
+        if isinstance(own, Single):
+            return own, Rest(own.places, pairs)
+        rest = pairs * (1 - own.of)
+        return own, Shares(rest / rest.sum(axis=1, keepdims=True))
+
+    names = list(subgroups)
+    against = [(names[k], "the rest") for k in listed]
+    return differences_of(moments, listed, shares, against, measure, level, "holm" if count > 2 else None)
+
+
+def _single(places: Any, moments: Estimates) -> Any:
+    """Return the shares of single subgroups; where clusters cross, with a 0 for every other subgroup."""
+    return Single(places) if moments.sums is None else Shares((places[:, None] == np.arange(len(moments.sizes))) * 1.0)
