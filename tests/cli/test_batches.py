@@ -52,7 +52,7 @@ ASKED: list[list[Any]] = [
 
 COMPARED: list[list[Any]] = [
     ["--score", "s", "t"],
-    ["--score", "s", "t", "late", "--fpr", 0, 0.1, "--adjust", "bonferroni"],
+    ["--score", "s", "t", "late", "--fpr", 0, 0.1],
     ["--score", "s", "late", "t", "--weight", "w", "--measure", "average_precision", "bedroc", "tpr_at_fpr:0.1"],
     ["--score", "t", "s", "--lower", "t", "--confidence", 0.9],
     ["--score", "hole", "s", "--missing", "drop"],

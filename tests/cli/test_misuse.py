@@ -95,9 +95,9 @@ WRONG = [
         "--thousands , is also the decimal mark",
     ),
     (
-        [*TWO, "--weight", "w", "--weights-are", "sampling", "--method", "obuchowski"],
-        2,
-        "--weights-are sampling and --method obuchowski cannot be combined",
+        [*TWO, "--weight", "t", "--weights-are", "sampling", "--method", "obuchowski"],
+        1,
+        "weight_kind='sampling' takes method='delong', 'logit-delong', ",
     ),
     (["fit", "few.csv", "--label", "y", "--out", "m", "--json"], 1, "5 folds need 5 samples of each class"),
     (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
@@ -107,53 +107,12 @@ WRONG = [
         "column 'x' holds -1e+200 in row 10, and squares of numbers",
     ),
     (["score", "text.txt", "data.csv"], 1, "not a model written by rocmax fit"),
-    (
-        ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "age"],
-        2,
-        "--score age: that column is already given as --score",
-    ),
-    (["compare", "data.csv", "--label", "diagnosis", "--score", "age"], 2, "need two columns or more to compare"),
-    (
-        ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "ward", "smoker", "--method", "venkatraman"],
-        2,
-        "--method venkatraman compares two columns of scores",
-    ),
-    (
-        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--groups", "g", "--method", "bootstrap"],
-        2,
-        "--groups and --method bootstrap cannot be combined",
-    ),
-    (
-        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--alerts", "2", "--method", "venkatraman"],
-        2,
-        "--method venkatraman and --alerts cannot be combined",
-    ),
-    (
-        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--groups", "g", "w", "--alerts", "2"],
-        2,
-        "--groups g w: with --alerts give one column of clusters",
-    ),
-    (
-        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--weight", "w", "--method", "venkatraman"],
-        2,
-        "--method venkatraman and --",
-    ),
-    (
-        ["evaluate", "data.csv", "--label", "diagnosis", "--score", "diagnosis"],
-        2,
-        "--score diagnosis: that column is already given as --label",
-    ),
+    (["compare", "good.csv", "--label", "y", "--score", "s"], 1, "y_score must hold two models or more, got 1"),
+    (["compare", "good.csv", "--label", "y", "--score", "s", "s"], 1, "y_score must hold two models or more, got 1"),
+    ([*TWO, "--groups", "y", "--method", "bootstrap"], 1, "groups take method='delong', 'logit-delong', "),
+    ([*TWO, "--alerts", "2", "--method", "venkatraman"], 1, "method='venkatraman' compares whole curves"),
+    ([*TWO, "--groups", "g", "w", "--alerts", "2"], 2, "--groups g w: give one column of clusters, or, without --at"),
     (["evaluate", "data.csv", "--label", "diagnosis", "--score", "age", "--plot", "a"], 2, "the name must end in"),
-    (
-        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "y"],
-        2,
-        "--score y: that column is already given as --label",
-    ),
-    (
-        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "s"],
-        2,
-        "--score s: that column is already given as --score",
-    ),
     (["demo", "--fpr", "0", "5"], 2, "--fpr 0 5: need 0 <= LOW < HIGH <= 1"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--fpr", "0.5", "0.5"], 2, "need 0 <= LOW < HIGH <= 1"),
     (
@@ -169,10 +128,7 @@ USAGE = [
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
         "argument --method: invalid choice: 'student'",
     ),
-    (
-        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
-        "argument --resamples: 1: need a whole number of at least 2",
-    ),
+    (["fit", "x.csv", "--label", "y", "--out", "m", "--folds", "1"], "argument --folds: 1: need a whole number of at"),
     (["fit", "x.csv", "--label", "y", "--out", "m", "--thousands", "ab"], "argument --thousands: 'ab': need one mark"),
     (["demo", "--seed", "-1"], "argument --seed: -1: need a whole number from 0 to"),
     (

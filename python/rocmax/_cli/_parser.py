@@ -4,7 +4,6 @@ It imports little, so that ``--help`` and usage errors print at once.
 """
 
 import argparse
-import itertools
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 from rocmax._checks.samples import complement
 from rocmax._cli._output import Misuse, printable
@@ -34,26 +33,17 @@ _EXAMPLES = """examples:
   rocmax plan scores.csv --score new old --budget 2000 --alerts 500 --out to_label.csv
 """
 _TABLE = ".csv, .tsv (also .gz) or .parquet"
-_SHARED = (("by", "by"), ("by", "per"), ("groups", "per"))  # options that may name the same column
-_TESTS = "profile", "delong", "bootstrap", "obuchowski", "venkatraman", "mcnemar", "mcnemar-midp"
-_OF_ROWS = tuple(f"method={name}" for name in _TESTS[2:])
-# Options, or values of them, with those that they cannot be combined with, and with what they need and how it is given.
+# Options with those, or values of them, that they cannot be combined with, and with what they need and how it is given.
 _APART = {
     "weight": ("groups",),
     "plan": ("weight", "groups", "by", "per", "at", "report", "plot", "lower"),
-    "guarantee": ("weight", "groups", "cutoff_intervals=bootstrap"),
-    "cutoff_intervals=wilson": ("groups",),
-    "method=venkatraman": ("fpr", "by", "measure", "at", "weight"),
-    "groups": _OF_ROWS,
-    "per": _OF_ROWS,
-    "weights_are=sampling": ("method=obuchowski",),
+    "guarantee": ("weight", "groups"),
     "C": ("model=boosting", "model=ensemble"),
 }
 _NEEDS = {
     "weights_are": ("weight", "the column of weights: --weight COLUMN"),
     "per": ("counts", "a number of alerts, such as --alerts 500"),
-    **dict.fromkeys(("prevalence", "cutoff_intervals", "guarantee"), ("at", "a cutoff, such as --at fpr=0.05")),
-    **dict.fromkeys(("method=mcnemar", "method=mcnemar-midp"), ("measure", "--measure sensitivity:THRESHOLD")),
+    **dict.fromkeys(("prevalence", "guarantee"), ("at", "a cutoff, such as --at fpr=0.05")),
     "negative": ("data", "DATA, before it: rocmax explain MODEL DATA --negative VALUE ..."),
 }
 _MODEL = "model file written by rocmax fit"
@@ -191,11 +181,6 @@ def _option(text: str, default: Any = None, **how: Any) -> Any:
     return field(default=default, metadata={"help": text, **how})
 
 
-def _column(text: str, **how: Any) -> Any:
-    """Declare an option that names a column, for this option alone."""
-    return _option(text, metavar="COLUMN", role=True, **how)
-
-
 def _list(text: str, **how: Any) -> Any:
     """Declare an option that takes one or more values, columns by default, and may be repeated."""
     how = {"nargs": "+", "action": "extend", "metavar": "COLUMN", **how}
@@ -214,14 +199,7 @@ class Options:
     json: bool = _option("print one JSON object instead of tables", default=False, action="store_true")
 
     def check(self) -> None:
-        """Fail, before any work, if a column is given for two options, or options cannot be combined or lack others."""
-        roles: dict[str, str] = {}
-        for option in fields(self):
-            held = getattr(self, option.name) if "role" in option.metadata else ()
-            for name in [held] if isinstance(held, str) else held or ():
-                if name in roles and (roles[name], option.name) not in _SHARED:
-                    raise Misuse(f"--{option.name} {name}: that column is already given as --{roles[name]}")
-                roles.setdefault(name, option.name)
+        """Fail, before any work, if options cannot be combined or lack others."""
         for one, others in _APART.items():
             for other in others:
                 if self._has(one) and self._has(other):
@@ -282,7 +260,7 @@ class Labelled(TableOptions, Ranged):
     """Labelled rows."""
 
     by_model: bool = False  # whether a model names the label and the positive class
-    label: str = _column("column of the labels", required=True)
+    label: str = _option("column of the labels", required=True, metavar="COLUMN")
     positive: str | None = _option(
         "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
         metavar="VALUE",
@@ -293,7 +271,7 @@ class Labelled(TableOptions, Ranged):
         default="raise",
         choices=("raise", "drop"),
     )
-    weight: str | None = _column("column of non-negative weights of the rows")
+    weight: str | None = _option("column of non-negative weights of the rows", metavar="COLUMN")
 
 
 @dataclass(kw_only=True)
@@ -334,12 +312,14 @@ class Fit(Labelled):
         "number of cross-validation folds (default 5; 3 from 2,000 rows on, of linear models from 10,000)",
         type=_two_at_least,
     )
-    time: str | None = _column(
-        "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only"
+    time: str | None = _option(
+        "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
+        metavar="COLUMN",
     )
-    groups: str | None = _column(
+    groups: str | None = _option(
         "column of clusters of dependent rows, such as the patient; folds keep clusters whole: with --time, rows of "
-        "held-out clusters are left out of training"
+        "held-out clusters are left out of training",
+        metavar="COLUMN",
     )
 
 
@@ -371,7 +351,6 @@ class Explain(TableOptions):
         nargs="?",
     )
     negative: list[str] = _list(_NEGATIVE, metavar="VALUE")
-    top: int = _option("rows to show (default 20; 0 for all)", default=20, type=_count, metavar="N")
     plot: str | None = _option("bar chart to write (.png, .pdf, .svg)", metavar="FILE")
 
 
@@ -380,7 +359,7 @@ class Scores(Labelled):
     """What the commands that measure scores share; one lacks the options that are declared as None here."""
 
     score: list[str] = _list(
-        "columns of scores; high scores mean the positive class unless --lower is given", required=True, role=True
+        "columns of scores; high scores mean the positive class unless --lower is given", required=True
     )
     lower: list[str] | None = _option(
         "low scores mean the positive class, as with docking scores, distances and p-values: in all columns of "
@@ -409,13 +388,11 @@ class Scores(Labelled):
     )
     by: list[str] = _list(
         "columns of subgroups, such as site or sex: measure each, pool them, test whether they are equal; --plot draws "
-        "a forest plot",
-        role=True,
+        "a forest plot"
     )
     groups: list[str] = _list(
         "column of clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them. "
-        "Two columns name both subjects of a pair, as in face verification",
-        role=True,
+        "Two columns name both subjects of a pair, as in face verification"
     )
     plan: str | None = _option("file written by rocmax plan, which chose the rows to label", metavar="FILE")
     weights_are: str | None = _option(
@@ -424,8 +401,8 @@ class Scores(Labelled):
         choices=("frequency", "sampling"),
     )
     at: list[Any] = field(default_factory=list)
-    per: str | None = _column(
-        "N alerts for each value of this column, such as each day: the N highest scores of every day"
+    per: str | None = _option(
+        "N alerts for each value of this column, such as each day: the N highest scores of every day", metavar="COLUMN"
     )
     prevalence: float | None = None
     report: str | None = None
@@ -443,11 +420,9 @@ class Scores(Labelled):
 
     def check(self) -> None:
         super().check()
-        groups = " ".join(self.groups)
-        if len(self.groups) > 2:
-            raise Misuse(f"--groups {groups}: give one column of clusters, or the two subjects of a pair")
-        if len(self.groups) == 2 and (self.at or self.by):
-            raise Misuse(f"--groups {groups}: with {self._flag('at' if self.at else 'by')} give one column of clusters")
+        if len(self.groups) > 1 + (not self.at and not self.by):
+            how = "give one column of clusters, or, without --at, --alerts and --by, the two subjects of a pair"
+            raise Misuse(f"--groups {' '.join(self.groups)}: {how}")
         if unknown := sorted(self.lows - set(self.score)):
             raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
 
@@ -483,53 +458,24 @@ class Evaluate(Scores):
         type=_level,
         metavar="SHARE",
     )
-    cutoff_intervals: Literal["wilson", "bootstrap"] | None = _option(
-        "intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
-        "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
-        choices=("wilson", "bootstrap"),
-    )
     report: str | None = _option(
         "write an HTML page with curves, measures, subgroups and selectable thresholds; ignores --at and --measure",
         metavar="FILE",
     )
-
-    def check(self) -> None:
-        super().check()
-        wrong = [at for at in self.at if not isinstance(at, tuple) or at[0] == "cost"]
-        if self.guarantee is not None and wrong:
-            name = wrong[0][0] if isinstance(wrong[0], tuple) else wrong[0]
-            raise Misuse(f"--guarantee takes --at fpr, sensitivity, specificity or alerts, got --at {name}")
 
 
 @dataclass(kw_only=True)
 class Compare(Scores):
     """Test whether two or more columns of scores differ."""
 
-    adjust: str | None = _option(
-        "adjustment of the p-values of the pairs if there are three or more columns (default holm)",
-        default="holm",
-        choices=("holm", "bonferroni", "fdr_bh", "none"),
-    )
     method: str | None = _option(
         "method of the tests (default: profile, of the intervals of both models); venkatraman tests whether two whole "
         "curves are equal",
-        choices=_TESTS,
+        choices=("profile", "delong", "bootstrap", "obuchowski", "venkatraman"),
     )
     alerts: list[Any] = _list(
         "also compare the positives caught and the precision of N alerts", dest="at", type=_alerts, metavar="N"
     )
-    resamples: int = _option(
-        "number of resamples of bootstrap or venkatraman (default 2000)", default=2000, type=_two_at_least
-    )
-    seed: int = _option("random seed of the resamples (default 0)", default=0, type=_seed)
-
-    def check(self) -> None:
-        super().check()
-        if len(self.score) < 2:
-            raise Misuse(f"--score {self.score[0]}: need two columns or more to compare")
-        shows_two = "--method venkatraman" if self.method == "venkatraman" else "--plot with --by"
-        if len(self.score) > 2 and (self.method == "venkatraman" or (self.by and self.plot)):
-            raise Misuse(f"{shows_two} compares two columns of scores: give two")
 
 
 @dataclass(kw_only=True)
@@ -554,41 +500,6 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse an unknown option of a command before what is missing, with the option that may be meant."""
-        known = {name.lstrip("-"): name for name in self._option_string_actions}
-        for text in itertools.takewhile(lambda text: text != "--", () if self._subparsers else args or ()):
-            name, _, _ = text.partition("=")
-            if name.startswith("--") and not any(option.startswith(name) for option in known.values()):
-                self.error(f"unrecognized arguments: {text}{meant(name.lstrip('-'), known, known.__getitem__)}")
-        return super().parse_known_args(args, namespace)
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            error.message += meant(value, action.choices or ())
-            raise
-
-
-class _Completion(argparse.Action):
-    """Prints what a shell needs to complete commands and options, and exits."""
-
-    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, __: str | None = None) -> NoReturn:
-        try:
-            import shtab
-        except ImportError:
-            parser.exit(1, "rocmax: this needs shtab: pip install shtab\n")
-        left = [parser]
-        while left:
-            for action in left.pop()._actions:
-                if isinstance(action, argparse._SubParsersAction):
-                    left += action.choices.values()
-                elif action.metavar in ("FILE", "MODEL", "DATA"):
-                    action.complete = shtab.FILE  # type: ignore[attr-defined]
-        print(shtab.complete(parser, shell))
-        parser.exit()
-
 
 @cache
 def make_parser() -> argparse.ArgumentParser:
@@ -600,13 +511,15 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"rocmax {__version__}")
-    parser.add_argument(
-        "--print-completion",
-        help='print a shell completion script: eval "$(rocmax --print-completion bash)"',
-        action=_Completion,
-        default=argparse.SUPPRESS,
-        choices=("bash", "zsh", "fish"),
-    )
+    files: Any = None
+    with suppress(ImportError):  # it is in the extra cli
+        import shtab
+
+        how = {"choices": shtab.SUPPORTED_SHELLS, "default": argparse.SUPPRESS, "action": shtab.completion_action()}
+        parser.add_argument(
+            "--print-completion", help="print what a shell runs to complete commands and options", **how
+        )
+        files = shtab.FILE
     general = {option.name for option in fields(TableOptions)}  # come last
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     for name, kind in _COMMANDS.items():
@@ -623,9 +536,10 @@ def make_parser() -> argparse.ArgumentParser:
         for option in sorted(fields(kind), key=lambda option: option.name in general):
             how = dict(option.metadata)
             flag = option.name if how.pop("positional", False) else f"--{option.name.replace('_', '-')}"
-            how.pop("role", None)
             if how:
-                (either if how.pop("either", False) else command).add_argument(flag, **how)
+                action: Any = (either if how.pop("either", False) else command).add_argument(flag, **how)
+                if how.get("metavar") in ("FILE", "MODEL", "DATA"):
+                    action.complete = files
     return parser
 
 

@@ -22,7 +22,6 @@ from rocmax._tables._forms import Note, of_rows
 from rocmax._tables._suspects import n_copies, suspect_notes
 from rocmax.metrics import (
     AUC,
-    Bootstrap,
     Comparison,
     Inference,
     LabelPlan,
@@ -32,7 +31,6 @@ from rocmax.metrics import (
     PrecisionAt,
     ROCAccumulator,
     Samples,
-    Venkatraman,
     compare,
     infer,
     operating_point,
@@ -45,8 +43,6 @@ from rocmax.metrics.samples._arguments import Arguments, not_counts
 
 _MOST = 100  # columns of a table in which the names of clusters are looked for
 _ONE_CLASS = "leaves one class only: every row of the other has weight 0"
-_OF_CALLS = "mcnemar", "mcnemar-midp"
-_RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
 _BEGIN = 2**20  # bytes of csv that tell the length of a row
 _LABELS = 1000  # distinct values of labels, at most
 
@@ -54,7 +50,7 @@ _LABELS = 1000  # distinct values of labels, at most
 def measures(arguments: Scores) -> list[Measure]:
     """Return the areas, which are always measured, and the requested measures, each once."""
     areas = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])]
-    return list(dict.fromkeys([*([] if arguments.method in _OF_CALLS else areas), *arguments.measure]))
+    return list(dict.fromkeys([*areas, *arguments.measure]))
 
 
 def caught(precisions: Iterable[Inference]) -> list[dict[str, Any]]:
@@ -167,13 +163,13 @@ class Whole(Scored):
         rules = [("alerts", at[1] * n_periods) if is_count(at) else at for at in options.at]
         points = {}
         for name in self.columns:
-            with report.warned(f"{name}, cutoffs", self.notes, how="--cutoff-intervals"):
+            with report.warned(f"{name}, cutoffs", self.notes):
                 points[name] = operating_point(
                     self.of(name),
                     threshold=rules,
                     guarantee=options.guarantee,
                     prevalence=options.prevalence,
-                    method=options.cutoff_intervals or ("bootstrap" if options.groups else "wilson"),
+                    method="bootstrap" if options.groups else "wilson",
                     confidence_level=options.confidence,
                     random_state=0,
                 )
@@ -211,13 +207,12 @@ class Whole(Scored):
 
     def compare(self, options: Compare, measures: Sequence[Measure], by: Any = None) -> list[Any]:
         comparisons = []
-        method: Any = _RESAMPLED[options.method](options.resamples) if options.method in _RESAMPLED else options.method
         samples = self.of(by=by)
-        how: Any = {"adjust": options.adjust, "confidence_level": options.confidence, "random_state": options.seed}
+        how: Any = {"method": options.method, "confidence_level": options.confidence, "random_state": 0}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
             with report.warned(about, self.notes, how="--method"):
-                comparisons.append(compare(samples, measure, method=method, **how))
+                comparisons.append(compare(samples, measure, **how))
         return comparisons
 
     def draw(self, path: str, sliced: Mapping[str, Any]) -> None:
@@ -368,7 +363,7 @@ class Counted(Scored):
         for part in self.parts():
             scores = {name: oriented(of, name in lows) for name, of in part.columns.items()}
             second.add(part.positive, scores, part.weight)
-        how: Any = {"confidence_level": options.confidence, "adjust": options.adjust}
+        how: Any = {"confidence_level": options.confidence, "adjust": "holm"}
         how["lower"] = np.array([name in lows for name in self.columns])
         results = []
         for k, measure in enumerate(measures):

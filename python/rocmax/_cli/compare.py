@@ -8,7 +8,6 @@ from rocmax._cli._parser import Compare
 def run(arguments: Compare) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     check_plot(arguments.plot, arguments.data)
-    arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     wanted = rows.measures(arguments)
     with about(arguments.data):
         scored = rows.read(arguments)

@@ -16,7 +16,7 @@ from rocmax._tables._forms import Note
 from rocmax.ensemble._models import importances
 from rocmax.metrics import partial_auc_score
 
-_BARS = 30  # in a plot, at most
+_BARS, _LINES = 30, 20  # in a plot, and in a table, at most
 _SHUFFLES = 5  # of a column
 _ROWS = 2**16  # scored at once
 _KINDS = {  # in words, and what is plotted
@@ -45,8 +45,7 @@ def run(arguments: Explain) -> None:
         if permuted is not None:
             axis = "decrease of the partial AUC when shuffled"
             bars = {row["column"]: row["fall"] for row in permuted["columns"]}
-        most = min(arguments.top or _BARS, _BARS)
-        report.draw_bars(arguments.plot, dict(islice(bars.items(), most)), axis)
+        report.draw_bars(arguments.plot, dict(islice(bars.items(), _BARS)), axis)
     if not arguments.json:
         _show(arguments, model, rows, permuted)
         return
@@ -164,7 +163,7 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
         said = "share: part of the total split gain (trees) or of the sum of absolute weights (logistic_regression)."
         said += f" {', '.join(silent)}: not available." if silent else ""
     if len(heads) > 1:
-        _show_top(arguments, heads, lines)
+        _show_first(heads, lines)
     if said:
         say(said)
     if permuted is not None:
@@ -173,14 +172,13 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
             "importance: its decrease when a column is shuffled\n(std. dev.: over samples of such rows)"
         )
         lines = [[row["column"], f"{row['fall']:+.4f}", f"{row['std_dev']:.4f}"] for row in permuted["columns"]]
-        _show_top(arguments, ["column", "importance", "std. dev."], lines)
+        _show_first(["column", "importance", "std. dev."], lines)
     if arguments.plot:
         say(f"plot: {report.where(arguments.plot)}")
 
 
-def _show_top(arguments: Explain, headers: list[str], lines: list[list[str]]) -> None:
+def _show_first(headers: list[str], lines: list[list[str]]) -> None:
     """Print the first lines of a table."""
-    top = lines[: arguments.top or None]
-    report.table(headers, top)
-    if len(top) < len(lines):
-        say(f"{len(lines) - len(top):,} smaller ones not shown (--top 0 for all).")
+    report.table(headers, lines[:_LINES])
+    if len(lines) > _LINES:
+        say(f"{len(lines) - _LINES:,} smaller ones not shown: --json has all")
