@@ -19,7 +19,6 @@ FILES = {
     "text.parquet": "hello",
     "header.csv": "diagnosis,x\n",
     "few.csv": "y,x\n" + "0,1\n" * 9 + "1,2\n",
-    "huge.csv": "y,x\n" + "0,1\n" * 9 + "1,-1e200\n",
     "inf.csv": "y,x\n1,2\n0,inf\n",
     "one.csv": "y,x\n" + "1,1\n" * 9,
     "good.csv": "y,s,t\n" + "".join(f"{k % 2},{k * 7 % 40}.5,{k * 11 % 40}\n" for k in range(40)),
@@ -40,7 +39,7 @@ TWO = ["compare", "good.csv", "--label", "y", "--score", "s", "t"]
 # Arguments, exit code (1: the data, 2: the arguments), what is said.
 WRONG = [
     (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], 1, "'z' not found"),
-    (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], 1, "a.xyz"),
+    (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], 2, "a.xyz"),
     (["evaluate", "folder.csv", "--label", "y", "--score", "x"], 1, "folder.csv: a folder, not a file"),
     (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "only one class"),
     (
@@ -60,7 +59,7 @@ WRONG = [
     ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "unknown plot format; known are:"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 2, "the name must end in .png, .pdf or .svg"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 2, "'': the name of a file is empty"),
     (["evaluate", "", "--label", "y", "--score", "s"], 2, "'': the name of a file is empty; is a variable of the"),
     (["fit", "good.csv", "--label", "y", "--out", ""], 2, "'': the name of a file is empty"),
@@ -101,11 +100,6 @@ WRONG = [
     ),
     (["fit", "few.csv", "--label", "y", "--out", "m", "--json"], 1, "5 folds need 5 samples of each class"),
     (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
-    (
-        ["fit", "huge.csv", "--label", "y", "--out", "m"],
-        1,
-        "column 'x' holds -1e+200 in row 10, and squares of numbers",
-    ),
     (["score", "text.txt", "data.csv"], 1, "not a model written by rocmax fit"),
     (["compare", "good.csv", "--label", "y", "--score", "s"], 1, "y_score must hold two models or more, got 1"),
     (["compare", "good.csv", "--label", "y", "--score", "s", "s"], 1, "y_score must hold two models or more, got 1"),

@@ -72,8 +72,7 @@ def _counted(found: Mapping[Any, int]) -> str:
 def read(frame: pl.DataFrame, name: str, arguments: Labelled, form: Form) -> tuple[LabelColumn, NDArray[np.bool_]]:
     """Return the classes of the labels of `clean` rows, and which rows are positive."""
     series = table.column(frame, name)
-    order = list(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
-    classes = decide(name, counts(series), arguments, form, order)
+    classes = decide(name, counts(series), arguments, form)
     classes.tell(form)
     return classes, classes.mark(series)
 
@@ -86,7 +85,7 @@ def counts(series: pl.Series) -> Counts:
 def missing(name: str, series: pl.Series, form: Form) -> pl.Series:
     """Mark labels that are missing: empty or named as such, and the usual codes beside numbers or true and false."""
     kind, found = series.dtype, series.is_null()
-    if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
     if kind == pl.String:
         texts = series.str.strip_chars()
@@ -135,11 +134,10 @@ def _by_value(texts: list[str], form: Form) -> dict[str, Any] | None:
     return dict(zip(texts, values, strict=True))
 
 
-def decide(name: str, found: Counts, arguments: Labelled, form: Form, order: list[Any] | None = None) -> LabelColumn:
+def decide(name: str, found: Counts, arguments: Labelled, form: Form) -> LabelColumn:
     """Return the classes among the labels of a column, or raise the error that names the missing option."""
-    by_value = {text: [text] for text in found} if order else _values(found, form)
-    values = order or sorted(by_value, key=lambda value: (str(type(value)), value))
-    values = [value for value in values if value in by_value]
+    by_value = _values(found, form)
+    values = sorted(by_value, key=lambda value: (str(type(value)), value))
     n_rows = {value: sum(found[text] for text in by_value[value]) for value in values}
     if len(values) < 2:
         held = f"only one class ({short(values[0])})" if values else "no label"
@@ -165,7 +163,7 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form, order: lis
         positive = left[0]
     elif len(values) > 2:
         raise _several(name, n_rows, [_positive(value) for value in values[:_OFFERED]])
-    elif order or (all(isinstance(one, bool | int | float) for one in values) and tuple(values) in PAIRS):
+    elif all(isinstance(one, bool | int | float) for one in values) and tuple(values) in PAIRS:
         positive = values[1]
     else:
         held = f"{short(values[0])!r} and {short(values[1])!r}"

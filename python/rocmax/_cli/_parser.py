@@ -262,7 +262,7 @@ class Labelled(TableOptions, Ranged):
     by_model: bool = False  # whether a model names the label and the positive class
     label: str = _option("column of the labels", required=True, metavar="COLUMN")
     positive: str | None = _option(
-        "the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
+        "the positive class (needed unless labels are 0 and 1, -1 and 1, or false and true)",
         metavar="VALUE",
     )
     negative: list[str] = _list(_NEGATIVE, metavar="VALUE")

@@ -43,7 +43,6 @@ from rocmax.metrics.samples._arguments import Arguments, not_counts
 
 _MOST = 100  # columns of a table in which the names of clusters are looked for
 _ONE_CLASS = "leaves one class only: every row of the other has weight 0"
-_BEGIN = 2**20  # bytes of csv that tell the length of a row
 _LABELS = 1000  # distinct values of labels, at most
 
 
@@ -312,16 +311,14 @@ def _fits_in_counts(arguments: Scores) -> bool:
     return counts and _rows_in_file(given.data) > settings().counted_rows
 
 
-def _rows_in_file(path: str) -> float:
-    """Return the number of rows of a parquet file, or an estimate for csv; 0 for anything but a plain file."""
-    file = Path(path)
-    if not file.is_file() or file.suffix.lower() == ".gz":
+def _rows_in_file(path: str) -> int:
+    """Return the number of rows of a plain file of parquet or csv; 0 of any other, and of one that cannot be read."""
+    scan: Any = {".parquet": pl.scan_parquet, ".csv": pl.scan_csv, ".tsv": pl.scan_csv}.get(Path(path).suffix.lower())
+    if scan is None or not Path(path).is_file():
         return 0
-    if file.suffix.lower() == ".parquet":
-        return table.n_rows(path)
-    with reading(path), file.open("rb") as lines:
-        begin = lines.read(_BEGIN)
-    return file.stat().st_size / max(len(begin), 1) * begin.count(b"\n")
+    with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):  # it is refused when it is read
+        return int(scan(path, glob=False).select(pl.len()).collect().item())
+    return 0
 
 
 @dataclass(kw_only=True)
@@ -451,12 +448,9 @@ def _labels_of_file(arguments: Scores, form: Form) -> classes.LabelColumn:
     """Return the classes among the distinct labels of the file."""
     name, wanted = arguments.label, table.ColumnRequest([arguments.label], form=form)
     counts = Counter[Any]()
-    kind: Any = None
     for frame, _ in table.batches(arguments.data, wanted):
         series = table.column(frame, name)
-        kind = series.dtype
         counts.update(classes.counts(series.filter(~classes.missing(name, series, form))))
         if len(counts) > _LABELS:
             break
-    order = list(kind.categories) if isinstance(kind, pl.Enum) else None
-    return classes.decide(name, dict(counts), arguments, form, order)
+    return classes.decide(name, dict(counts), arguments, form)

@@ -181,12 +181,6 @@ def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Tabl
         raise Failure(f"{path}: no rows")
 
 
-def n_rows(path: str) -> int:
-    """Return the number of rows of a parquet file, by its metadata."""
-    with _rows(path, ColumnRequest()) as (rows, _):
-        return int(rows.select(pl.len()).collect().item())
-
-
 def _converted(frame: pl.DataFrame, wanted: ColumnRequest, before: int) -> pl.DataFrame:
     """Return a table of texts with its numbers and names."""
     columns = []

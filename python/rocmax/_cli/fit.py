@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -65,11 +66,6 @@ class FitTable:
     groups: NDArray[Any] | None = None
     in_time: bool = False  # whether rows are in order of time
     notes: Notes = field(default_factory=Notes)
-
-    def coded(self, kind: str) -> tuple[TableCoder, Any]:
-        """Return the fitted coding of the columns for a kind of model, and the coded rows."""
-        coder = TableCoder(kind, self.schema)
-        return coder, coder.fit_transform(self.X)
 
 
 def run(arguments: Fit) -> None:
@@ -157,19 +153,15 @@ def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     """Return the rows in the order of a column of numbers, dates or times; equal ones keep their order."""
     series = table.column(frame, name)
     if series.dtype == pl.String:
-        taken = "--time takes numbers, or dates such as 2024-12-31"
-        as_numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
-        other = ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)  # in 1/12/2024 the day may be first, or the month
-        if as_numbers.null_count() == series.null_count():
-            series = as_numbers
-        elif other.any():
-            text = short(series[int(other.arg_max() or 0)])
-            raise Failure(f"column {name!r} holds {text!r}: {taken}, the year first")
-        else:
-            try:
-                series = series.str.to_datetime()
-            except pl.exceptions.PolarsError:
-                raise Failure(f"column {name!r} is text with values that are not dates: {taken}") from None
+        texts, series = series, series.str.strip_chars().cast(pl.Float64, strict=False)
+        if series.null_count() > texts.null_count():  # in 1/12/2024 the day may be first, or the month
+            dates = texts.set(~texts.str.contains(r"^\s*\d{4}\D"), None)
+            with suppress(pl.exceptions.PolarsError):  # of no form that polars knows
+                series = dates.str.to_datetime(strict=False)
+            if series.null_count() > texts.null_count():
+                text = texts.filter(series.is_null() & texts.is_not_null())[0]
+                how = "--time takes numbers, or dates such as 2024-12-31, the year first"
+                raise Failure(f"column {name!r} holds {short(text)!r}: {how}")
     if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
         raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
     return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")
@@ -225,7 +217,8 @@ def _ensemble(data: FitTable, folds: list[Fold]) -> Choice:
 
 def _line(data: FitTable, Cs: Sequence[float] | None, folds: list[Fold], reason: str) -> Choice:
     """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
-    coder, X = data.coded("sparse linear")
+    coder = TableCoder("sparse linear", data.schema)
+    X = coder.fit_transform(data.X)
     if Cs is not None and len(Cs) == 1:
         line: Any = PartialAUCSVC(data.fpr_range, C=Cs[0])
     else:
@@ -246,7 +239,8 @@ def _line(data: FitTable, Cs: Sequence[float] | None, folds: list[Fold], reason:
 def _trees(data: FitTable, n_folds: int | None) -> Choice:
     """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
     imported("lightgbm")
-    coder, X = data.coded("one-hot trees")
+    coder = TableCoder("one-hot trees", data.schema)
+    X = coder.fit_transform(data.X)
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(data.fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)

@@ -17,17 +17,15 @@ from rocmax._cli._parser import Score
 from rocmax._cli._table import Form
 
 SCORE, PREDICTED = "score", "predicted"
-# Endings of other kinds of tables: csv under such a name would not open.
-_OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
-_OTHERS |= {".bz2", ".xz", ".zst", ".zip", ".parquet.gz"}
+_ENDINGS = ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet"
 
 
 def run(arguments: Score) -> None:
     """Write a score for each row, in the order of the data; only a batch of rows is in memory."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
-    if out and (suffix := next((one for one in _OTHERS if out.lower().endswith((one, f"{one}.gz"))), "")):
-        raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .csv.gz, .tsv or .parquet")
+    if out and Path(out).suffix and not out.lower().endswith(_ENDINGS):
+        raise Failure(f"{out}: cannot be written as {Path(out).suffix}: end the name with {', '.join(_ENDINGS)}")
     model = _model.load(arguments.model)
     parts = _Scored(arguments, model)
     if out is None and arguments.json:

@@ -22,8 +22,6 @@ _OTHERS = 0.1
 _INDEX = r"|Unnamed: [\d.]+|index|level_\d+|row_?names|row_?(?:number|nr|index|id)|_c0|\.\.\.\d+|__index_level_\d+__"
 # Names that features have too: an index only if no value of so many or more occurs twice.
 _FEW, _ROWS = 50, r"X(?:\.\d+)?|V1|_?row|idx|obs"
-# Numbers up to this can be scaled: their squares are finite.
-_LARGEST = 1e150
 _ENDS = 4  # distinct values at each end of a column that may be codes
 _SHOWN = 12  # columns in an error
 EMPTY, INDEX, FREE = "no value", "an index", "an id or free text"
@@ -133,12 +131,6 @@ def _of_numbers(name: Any, kind: str, values: F64, words: Words, tell: Tell) -> 
     if not len(held):
         return Column(name, words.unused or kind, EMPTY)
     low, high = float(held.min()), float(held.max())
-    if words.texts and max(-low, high) > _LARGEST:  # in Python the coder of each model says so
-        row = int(np.argmax(np.abs(values) > _LARGEST))
-        if np.isinf(values[row]):
-            return Refused(name, f"is infinite in row {row + 1}")
-        fact = f"holds {values[row]:g} in row {row + 1}, and squares of numbers beyond {_LARGEST:g} overflow"
-        return Refused(name, fact)
     if kind == "number" and (low, high) == (0.0, 1.0) and np.isin(held, (0.0, 1.0)).all():
         kind = "flag"
     whole = all(bool((part == np.floor(part)).all()) for part in (held[:_FEW], held))
