@@ -209,7 +209,7 @@ def test_messages():
         PrecisionAt(10)(y, s, sample_weight=np.full(len(y), 0.1))
     with pytest.raises(ValueError, match="y_score must be probabilities for the net benefit, got scores from"):
         NetBenefit(0.2)(y, 2 * s)
-    with pytest.raises(ValueError, match="scores from 0 to 1, lower ones for positives; pass 1 - p"):
+    with pytest.raises(ValueError, match=r"scores from -1 to .* higher_is_better=False: pass 1 - p"):
         infer(y, np.linspace(0, 1, len(y)), NetBenefit(0.2), higher_is_better=False)
     with pytest.raises(ValueError, match="threshold must be"):
         NetBenefit(1.0)

@@ -307,7 +307,7 @@ def test_bad_options_are_named(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_resamples": 1}, "n_resamples must be an integer above 1, got 1"),
+        ({"n_resamples": 1}, "n_resamples must be an integer from 2 to .*, got 1"),
         ({"interval": "basic"}, "interval must be one of .* got 'basic'"),
     ],
 )

@@ -159,7 +159,7 @@ def test_sample_size_is_the_inverse_of_power():
         (lambda: metrics.auc_power(0.7, n_pos=10, n_neg=1e160), r"n_neg must be a number from 1 to 1e15, got 1e\+160"),
         (lambda: metrics.auc_power(0.7, n_pos=9, n_neg=9, alternative="unlike"), "alternative must be one of"),
         (lambda: metrics.auc_sample_size(0.7, power=1.0), r"power must be a number in \(0, 1\), got 1.0"),
-        (lambda: metrics.auc_sample_size(0.7, ratio=0), "ratio must be a number above 0, got 0"),
+        (lambda: metrics.auc_sample_size(0.7, ratio=0), "ratio must be a number from 1e-15 to 1e15, got 0"),
         (lambda: metrics.auc_sample_size(0.7, significance_level=5), "significance_level must be a number in .*got 5"),
     ],
 )

@@ -12,7 +12,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AUC, AveragePrecision, FPRAtTPR, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.methods import METHODS, warn_of_few_compared
-from rocmax.metrics.methods.base import Known, Method, either
+from rocmax.metrics.methods.base import Known, Method
 from rocmax.metrics.methods.defaults import default_method
 
 Y = np.arange(40) % 3 == 0
@@ -214,11 +214,6 @@ def test_few_groups_are_few_samples():
     ends = special.expit(special.logit(found.estimate) + np.array([-reach, reach]))
     assert list(found.confidence_interval) == pytest.approx(list(ends), abs=1e-12)
     assert (found.n_pos, found.n_neg) == (14, 26)
-
-
-def test_names_are_listed_as_alternatives():
-    listed = {"'a'": ("a",), "'a' or 'b'": ("a", "b"), "'a', 'b' or 'c'": ("a", "b", "c")}
-    assert all(either(names) == said for said, names in listed.items())
 
 
 def test_differences_by_the_bootstrap_need_samples_of_both_classes_not_in_the_range():

@@ -186,12 +186,12 @@ def test_a_function_has_the_bootstrap_of_ours(weighted, stratified):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: infer([0, 1], [0, 1], "bedrock"), "measure must be a Measure or one of .* got 'bedrock'"),
+        (lambda: infer([0, 1], [0, 1], "bedrock"), "measure must be a Measure such as .* got 'bedrock'"),
         (lambda: BEDROC(0), "alpha must be a number of at least 0.001, got 0"),
         (lambda: BEDROC(np.nan), "alpha must be a number of at least 0.001, got nan"),
         (lambda: EnrichmentFactor(1.1), r"fraction must be a number in \(0, 1\], got 1.1"),
         (lambda: Measure.of(AUC()), r"Measure.of takes a function of labels and scores, got AUC\(\)"),
-        (lambda: infer([0, 1], [0, 1], precision), r"got a function; pass Measure.of\(precision\)"),
+        (lambda: infer([0, 1], [0, 1], precision), r"Measure.of\(function\), .* got <function"),
         (lambda: infer([0, 1], [0, 1], BEDROC), r"got the class BEDROC; pass BEDROC\(...\)"),
         (
             lambda: infer([0, 0, 1, 1], [1, 2, 3, 4], Measure.of(lambda *_: None)),

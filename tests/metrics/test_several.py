@@ -108,7 +108,7 @@ def test_scores_are_sorted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_lists() -> None:
     with pytest.raises(ValueError, match="a list of at least one, got an empty list"):
         infer(Y, FRAME, [])
-    with pytest.raises(ValueError, match="measure must be a Measure or one of"):
+    with pytest.raises(ValueError, match="measure must be a Measure such as"):
         compare(Y, FRAME, ["auc", "roc"])
     independent = {name: Samples(Y, FRAME[name]) for name in FRAME}
     assert compare(independent, measure=["auc"])["auc"] == compare(independent)

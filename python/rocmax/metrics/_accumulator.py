@@ -32,6 +32,7 @@ from rocmax._checks.samples import (
     oriented,
     require_finite,
     require_labels,
+    require_sum,
     require_weights,
     scores,
     weights,
@@ -106,17 +107,11 @@ def _is_exact(bins: F64) -> bool:
 
 def _class_counts(values: Any, n_scores: int, name: str) -> F64:
     counts = weights(values, n_scores, name)
-    missing = np.isnan(counts)
-    if missing.any():
+    wrong = ~(np.isfinite(counts) & (counts >= 0))
+    if wrong.any():
+        index = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} must be a count, got nan at index {int(np.argmax(missing))}: a sum over no labels is NULL; leave"
-            " rows without a label out, or write coalesce(sum(...), 0)"
-        )
-    require_finite(counts, name)
-    if (counts < 0).any():
-        index = int(np.argmax(counts < 0))
-        raise ValueError(
-            f"{name} must be 0 or more, got {counts[index]:g} at index {index}: count labels of -1 and 1 by comparison,"
+            f"{name} must be counts of 0 or more, got {counts[index]:g} at index {index}; count labels by comparison,"
             " such as sum(CASE WHEN y = 1 THEN 1 ELSE 0 END)"
         )
     return counts
@@ -410,13 +405,7 @@ class ROCAccumulator:
         if value.ndim != 1:
             raise ValueError(f"score must be one-dimensional, got an array of shape {value.shape}")
         counts = [_class_counts(each, len(value), name) for name, each in (("n_pos", n_pos), ("n_neg", n_neg))]
-        missing = np.isnan(value)
-        if missing.any():
-            raise ValueError(
-                f"score must be finite, got nan at index {int(np.argmax(missing))}; leave samples without a score out"
-                " (WHERE score IS NOT NULL)"
-            )
-        require_finite(value, "score")
+        require_finite(value, "score", "leave samples without a score out (WHERE score IS NOT NULL)")
         bins = _binned(oriented(value, not higher_is_better), *counts)
         found._shared.add(frozenset(), bins, given.dtype == np.float32 or not len(given))
         return found
@@ -505,14 +494,12 @@ class ROCAccumulator:
         """
         if not isinstance(other, ROCAccumulator):
             raise TypeError(f"other must be a ROCAccumulator, got {type(other).__name__}")
-        if other.pos_label != self.pos_label:
-            raise ValueError(f"pos_label must agree, got {shown(self.pos_label)} and {shown(other.pos_label)}")
-        if other.higher_is_better != self.higher_is_better:
-            raise ValueError(f"higher_is_better must agree, got {self.higher_is_better} and {other.higher_is_better}")
+        for name in ("pos_label", "higher_is_better"):
+            if (own := getattr(self, name)) != (given := getattr(other, name)):
+                raise ValueError(f"{name} must agree, got {shown(own)} and {shown(given)}")
         if other.max_error is not None and not other.max_error <= (self.max_error or 0.0):
-            mine = "None keeps every score" if self.max_error is None else f"max_error={self.max_error:g} is less"
             raise ValueError(
-                f"other has max_error={other.max_error:g}, but {mine}: merge into"
+                f"other has max_error={other.max_error:g}, above max_error={self.max_error} of this one: merge into"
                 f" ROCAccumulator(max_error={other.max_error:g})"
             )
         theirs = other._shared.settled()  # opens its lock before ours is taken: two may merge each other
@@ -600,17 +587,12 @@ class ROCAccumulator:
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]
-        if not pos.any() and not neg.any():
-            raise ValueError("there are no samples yet, or only samples of weight 0: call update before a result")
         if not pos.any() or not neg.any():
-            never = self.pos_label is not None and not pos.any()
-            why = f": pos_label={shown(self.pos_label)} did not occur" if never else ""
-            raise ValueError(f"y_true has one class only in all parts{why}")
-        if not np.isfinite(bins[2:]).all():
-            raise ValueError(
-                "sample_weight must be scaled so that each class sums to between 1e-100 and 1e100, got a sum that is"
-                " not finite"
-            )
+            of = "" if self.pos_label is None else f" (pos_label={shown(self.pos_label)})"
+            weight = f"weights of {pos.sum():g} and {neg.sum():g}"
+            raise ValueError(f"update must have had positives{of} and negatives before a result, got {weight}")
+        for of_class in (pos, neg):
+            require_sum(of_class)
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
     def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], _Labels]:

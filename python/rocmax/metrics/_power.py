@@ -515,9 +515,8 @@ def auc_sample_size(
     symbols of :func:`auc_power`; for equivalence by bisection.
     """
     power = check_level(power, "power")
-    ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
-    if not 1 / _MOST <= ratio <= _MOST:
-        raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
+    # Beyond these no study can have it.
+    ratio = number(ratio, "ratio", "from 1e-15 to 1e15", lambda value: 1 / _MOST <= value <= _MOST)
     test = null_value, margin, significance_level, alternative
     plan = _planned(auc_sample_size, measure, pilot, reading, (auc, auc_b, correlation), test, ratio)
     hypothesis = plan.hypothesis
@@ -525,22 +524,17 @@ def auc_sample_size(
     apart = plan.side * (plan.truth - limit)
     reach = apart if of_one else (hypothesis.margin or 0.0) - abs(apart)
     if reach <= 0:
-        found, null = f"{plan.measure} of {plan.truth:.4g}", f" to {hypothesis.null:g}"
-        if auc_b is not None:
-            found, null = f"the difference {plan.truth:.4g} of auc={auc!r} and auc_b={auc_b!r}", ""
-        within = "" if margin is None else f" with margin={margin:g}"
-        raise ValueError(f"{found} is not in alternative={alternative!r}{null}{within}: no number of samples shows it")
+        of = f"null_value={hypothesis.null:g}, margin={shown(margin)}, alternative={alternative!r}"
+        raise ValueError(f"no number of samples shows {of}: the true value is {plan.truth:.4g}")
     if of_one:
         at_null, at_truth = (np.sqrt(plan.spread(value)) for value in (limit, plan.truth))
         needed = plan.z * at_null + float(Law().quantile(power)) * at_truth
         n_pos = float(max(needed, 0.0) ** 2 / (plan.truth - limit) ** 2)
-        if not n_pos <= _MOST:
-            raise ValueError(
-                f"no study of 1e15 positives has that power: {plan.truth:.4g} is {apart:.2g} from {limit:g}, "
-                f"at significance_level={significance_level:g}"
-            )
     else:
         n_pos = _least_size(lambda count: plan.power(count) >= power)
+    if not n_pos <= _MOST:
+        of = f"a true value of {plan.truth:.4g}, {apart:.2g} from {limit:g}, at {significance_level=:g}"
+        raise ValueError(f"no study of 1e15 positives has that power for {of}")
     _warn_of_few(plan.measure, (n_pos, ratio * n_pos))
     first, *second = plan.values
     return SampleSize(
@@ -619,7 +613,7 @@ def _least_size(holds: Callable[[float], bool]) -> float:
     while not holds(high):
         low, high = high, 2 * high
         if high > _MOST:
-            raise ValueError("no study of 1e15 positives has that power; take a wider margin")
+            return np.inf
     return _least(holds, low, high)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any
 
 from rocmax._parameters import meant, shown
@@ -50,16 +49,10 @@ def as_measure(measure: Any) -> Measure:
         if (written := _written(measure)) != repr(measure):
             raise ValueError(f"measure={measure!r} needs an option: pass {written} from rocmax.metrics")
         return NAMED[measure]()
-    if isinstance(measure, type) and issubclass(measure, Measure):
-        raise ValueError(f"measure must be a value, got the class {measure.__name__}; pass {measure.__name__}(...)")
-    if isinstance(measure, Real) or hasattr(measure, "__array__"):
-        raise ValueError("measure must be a Measure or a name, got numbers; pass the scores of all models as y_score")
-    if callable(measure):
-        name = getattr(measure, "__name__", "function")
-        raise ValueError(f"measure must be a Measure or a name, got a function; pass Measure.of({name})")
     near = meant(measure, NAMED, _written)
     names = ", ".join(repr(name) for name in NAMED if name not in FORMULAS)
-    raise ValueError(f"measure must be a Measure or one of {names}, got {shown(measure)}{near}")
+    values = "a Measure such as PartialAUC((0, 0.1)) or Measure.of(function), or one of"
+    raise ValueError(f"measure must be {values} {names}, got {shown(measure)}{near}")
 
 
 def _written(name: str) -> str:

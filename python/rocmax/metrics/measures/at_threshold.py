@@ -294,10 +294,8 @@ class NetBenefit(RankedMeasure):
     def check(self, ranking: Ranking, name: str) -> None:
         least, most = float(ranking.score.min()), float(ranking.score.max())
         if least < 0.0 or most > 1.0:
-            got = f"{least:.10g} to {most:.10g}"
-            if least >= -1.0 and most <= 0.0:  # negated by higher_is_better=False
-                got = f"{0.0 - most:.10g} to {0.0 - least:.10g}, lower ones for positives; pass 1 - p"
-            raise ValueError(f"{name} must be probabilities for the net benefit, got scores from {got}")
+            got = f"got scores from {least:.10g} to {most:.10g} (negated if higher_is_better=False: pass 1 - p)"
+            raise ValueError(f"{name} must be probabilities for the net benefit, {got}")
 
     def _gains(self, ranking: Ranking) -> tuple[float, float]:
         """Return the factors of both rates."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax._parameters import shown
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_share, stacked
@@ -202,16 +201,14 @@ class _AtK(CutMeasure):
     per: Any = None
 
     def __post_init__(self) -> None:
-        k = self.k
         if self.per is not None and not isinstance(self.per, Strata):
             object.__setattr__(self, "per", Strata(self.per, "per"))
-        if isinstance(k, Integral) and not isinstance(k, bool | np.bool_):
-            if k < 1:
-                raise ValueError(f"k must be a whole number of at least 1 or a share in (0, 1), got {shown(k)}")
-            object.__setattr__(self, "k", int(k))
+        whole = isinstance(self.k, Integral) and not isinstance(self.k, bool | np.bool_)
+        if whole and self.k >= 1:
+            object.__setattr__(self, "k", int(self.k))
             return
         kind = "in (0, 1), or a whole number (an integer) of at least 1"
-        self._read_number("k", kind, lambda value: 0.0 < value < 1.0)
+        self._read_number("k", kind, lambda value: not whole and 0.0 < value < 1.0)
 
     def __str__(self) -> str:
         what, of = self.name.removesuffix("_at"), "" if self.per is None else f" of each {self.per.title}"

@@ -143,7 +143,7 @@ class Method:
                 fit = [other.name for other in alike if getattr(other, flag) and other.fits(measure)]
                 if not fit:
                     raise ValueError(f"{what} no method for {measure}" + "; pass all samples to infer" * data.counts)
-                raise ValueError(f"{what} method={either(tuple(fit))}, got method={self.name!r}")
+                raise ValueError(f"{what} method={', '.join(map(repr, fit))}, got method={self.name!r}")
 
     @classmethod
     def needs_many(cls, measure: Measure) -> bool:
@@ -154,12 +154,6 @@ class Method:
     def fits(cls, measure: Measure) -> bool:
         """Whether the measure has what the method needs."""
         return not cls.needs or bool(cls.needs & measure.traits)
-
-
-def either(names: tuple[str, ...]) -> str:
-    """Return names in quotes, as alternatives."""
-    shown = [repr(name) for name in names]
-    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def binary(sample: Any) -> Sample:

@@ -92,15 +92,18 @@ class _ByComponents(Method):
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         if isinstance(sample, Classes):
-            return self.of_parts(*variance_of_classes(sample, measure), measure)
-        return self.of_parts(*variance_parts(sample, measure), measure)
+            most = (sample.n_groups or np.inf) - 1.0
+            return self.of_parts(*variance_of_classes(sample, measure), measure, most)
+        return self.of_parts(*variance_parts(sample, measure), measure, most_freedom(sample))
 
     @classmethod
     def needs_many(cls, measure: Measure) -> bool:
         return True
 
-    def of_parts(self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Interval:
-        """Return the interval from the parts of either class in the variance."""
+    def of_parts(
+        self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf
+    ) -> Interval:
+        """Return the interval from the parts of either class in the variance, of at most `most` degrees of freedom."""
         variance = np.maximum(np.sum(parts, axis=0), 0.0)
         return Interval(estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), self.name)
 
@@ -148,10 +151,7 @@ class LogitDeLong(_ByComponents):
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         if measure.counts_pairs and isinstance(sample, Sample) and not sample.of_pairs and min(sample.counted) == 1:
             return Newcombe().estimate(sample, measure)
-        if isinstance(sample, Classes):
-            most = (sample.n_groups or np.inf) - 1.0
-            return self.of_parts(*variance_of_classes(sample, measure), measure, most)
-        return self.of_parts(*variance_parts(sample, measure), measure, most_freedom(sample))
+        return super().estimate(sample, measure)
 
     def of_parts(
         self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, most: float = np.inf
@@ -197,14 +197,6 @@ def logit(
     ), "newcombe" if few.all() else None
 
 
-def _logit(share: Any) -> Any:
-    return np.log(share) - np.log1p(-share)
-
-
-def _expit(x: Any) -> Any:
-    return 1.0 / (1.0 + np.exp(-x))
-
-
 def log_odds(
     estimate: F64, variance: F64, freedom: F64, bounds: tuple[float, float]
 ) -> tuple[Limits, NDArray[np.bool_]]:
@@ -217,7 +209,8 @@ def log_odds(
     at_bound = _ROUNDING if bounded else 0.0
     inside = (share > at_bound) & (rest > at_bound) & (variance > (at_bound * span) ** 2)
     freedom = np.where(inside, freedom, 1.0)
-    scale, back = (_logit, _expit) if bounded else (np.log, np.exp)
+    scale: Any = (lambda x: np.log(x) - np.log1p(-x)) if bounded else np.log
+    back: Any = (lambda x: 1.0 / (1.0 + np.exp(-x))) if bounded else np.exp
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         error = np.sqrt(variance) / (span * share * rest)
     certain = freedom > _LEAST_FREEDOM

@@ -47,10 +47,8 @@ def check_seed(random_state: Any) -> None:
 
 def check_resamples(n_resamples: int) -> int:
     """Check the number of bootstrap replicates."""
-    if isinstance(n_resamples, (int, np.integer)) and n_resamples > _MOST:
-        raise ValueError(f"n_resamples must be at most 2**32 - 1, got {shown(n_resamples)}")
-    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 2:
-        raise ValueError(f"n_resamples must be an integer above 1, got {shown(n_resamples)}")
+    if not isinstance(n_resamples, (int, np.integer)) or not 2 <= n_resamples <= _MOST:
+        raise ValueError(f"n_resamples must be an integer from 2 to 2**32 - 1, got {shown(n_resamples)}")
     return int(n_resamples)
 
 
