@@ -192,7 +192,7 @@ def test_a_function_has_the_bootstrap_of_ours(weighted, stratified):
         (lambda: EnrichmentFactor(1.1), r"fraction must be a number in \(0, 1\], got 1.1"),
         (lambda: Measure.of(AUC()), r"Measure.of takes a function of labels and scores, got AUC\(\)"),
         (lambda: infer([0, 1], [0, 1], precision), r"Measure.of\(function\), .* got <function"),
-        (lambda: infer([0, 1], [0, 1], BEDROC), r"got the class BEDROC; pass BEDROC\(...\)"),
+        (lambda: infer([0, 1], [0, 1], BEDROC), "got <class .*BEDROC"),
         (
             lambda: infer([0, 0, 1, 1], [1, 2, 3, 4], Measure.of(lambda *_: None)),
             r"the value of Measure.of\(<lambda>\) must be a number that is finite, got None",
