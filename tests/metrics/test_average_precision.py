@@ -36,7 +36,7 @@ def test_weights_of_one_change_nothing(n, share, levels, dtype, prevalence):
     given, weighted = Arguments(y, s).of_two_classes(), Arguments(y.astype(np.int8), s, np.ones(n)).of_two_classes()
     assert measure.value(given) == measure.value(weighted)
     assert measure.components(given) == pytest.approx(measure.components(weighted), rel=1e-10, abs=1e-12)
-    for one, other in zip(measure.moments(given), measure.moments(weighted), strict=True):
+    for one, other in zip(measure.squares(given), measure.squares(weighted), strict=True):
         assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
     if prevalence is None:
         assert measure(y, s) == pytest.approx(average_precision_score(y, s), rel=1e-12)

@@ -263,7 +263,7 @@ def test_one_positive_has_an_interval_or_an_error_whose_advice_can_be_followed(m
 
 def test_methods_that_groups_take_support_the_measure():
     y, s = overlapping()
-    with pytest.raises(ValueError, match=r"groups take method='delong', 'logit-delong' or 'score', got"):
+    with pytest.raises(ValueError, match=r"groups take method='delong', 'logit-delong', 'score', got"):
         infer(y, s, "average_precision", method="bootstrap", groups=np.arange(300))
 
 

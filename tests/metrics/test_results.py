@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 import rocmax
 from result_cases import ATTACK, CASES, FRAME, NAMED, N, S, Y
 from rocmax import metrics
-from rocmax.metrics import FPRAtTPR, Measure, _words as words, compare, infer, operating_point, reader_study
+from rocmax.metrics import FPRAtTPR, Measure, _words as words, compare, infer, operating_point
 from rocmax.metrics.results._references import METHODS, REFERENCES
 from rocmax.metrics.results._result import Result
 
@@ -28,18 +28,18 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, tuple[str, ...]]:
 
 
 def test_the_table_has_every_result() -> None:
-    held = [getattr(module, name) for module in (rocmax, metrics, reader_study) for name in module.__all__]
+    held = [getattr(module, name) for module in (rocmax, metrics) for name in module.__all__]
     values = (Measure, metrics.Method, BaseEstimator, rocmax.Certificate)  # what is given, machines and their proofs
     records = {found for found in held if dataclasses.is_dataclass(found) and not issubclass(found, values)}
     assert all(issubclass(found, Result) for found in records)
     assert {found.__name__ for found in records} <= {name.split(",")[0] for name in CASES}
     tuples = {found.__name__ for found in held if isinstance(found, type) and issubclass(found, tuple)}
-    of_studies = {"MissingReadings", "ModalityDifference", "ModalityMean", "PooledEstimate"}
-    assert tuples == of_studies | {
+    assert tuples == {
         "ConfidenceInterval",
         "JointTest",
         "PairComparison",
         "PermutationTest",
+        "PooledEstimate",
         "SurrogateRisk",
     }  # which are parts of others
 

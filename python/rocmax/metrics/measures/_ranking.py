@@ -67,15 +67,10 @@ def quotient(x: F64, y: F64) -> F64:
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
 
-def centred_sums(parts: Iterable[F64], weights: Iterable[F64]) -> tuple[F64, F64]:
-    """Return by class the sums of the squares and the cubes of components, less the mean of their class."""
-    sums = []
-    for values, weight in zip(parts, weights, strict=True):
-        centred = centre(values.copy(), weight)
-        square = weight * centred**2
-        sums.append([square.sum(), square @ centred])
-    squares, cubes = np.array(sums).T
-    return squares, cubes
+def centred_squares(parts: Iterable[F64], weights: Iterable[F64]) -> F64:
+    """Return by class the sum of the squares of components, less the mean of their class."""
+    each = zip(parts, weights, strict=True)
+    return np.array([(weight * centre(values.copy(), weight) ** 2).sum() for values, weight in each])
 
 
 def parts_of(squares: Any, totals: Any, sizes: Any) -> tuple[float, float]:

@@ -275,7 +275,7 @@ class NetBenefit(RankedMeasure):
 
     name: ClassVar[str] = "net_benefit"
     score_references = "wilson", "zou"
-    chance = Measure.chance
+    has_chance: ClassVar[bool] = False
     threshold: float
     prevalence: float | None = None
 

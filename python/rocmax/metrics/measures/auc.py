@@ -30,6 +30,7 @@ class CurveMeasure(Measure):
     """A measure of which the core computes all, of two classes or, as a mean over binary problems, of several."""
 
     monotone: ClassVar[bool] = True
+    has_chance: ClassVar[bool] = True
     multi_class: MultiClass = field(default="raise", kw_only=True)  # type: ignore[misc]
     average: Average | None = field(default="macro", kw_only=True)  # type: ignore[misc]
     labels: Any = field(default=None, kw_only=True)  # type: ignore[misc]
@@ -63,9 +64,6 @@ class CurveMeasure(Measure):
     def parameters(self) -> dict[str, Any]:
         every = super().parameters
         return every if self.multi_class != "raise" else {k: v for k, v in every.items() if k not in _OF_CLASSES}
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.value_of_two_scores(0.0, sizes)
 
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
@@ -116,11 +114,11 @@ class CurveMeasure(Measure):
         )
         return estimate, pos, neg
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.once(("moments", self), lambda: sample.curve().moments(self.in_core))
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        value, squares, _ = sample.once(("moments", self), lambda: sample.curve().moments(self.in_core))
         factors = self.slopes(sample)
         by = np.ones(2) if factors is None else np.concatenate(factors)
-        return value, by**2 * squares, by**3 * cubes
+        return value, by**2 * squares
 
 
 _OF_CLASSES = ("multi_class", "average", "labels")
@@ -226,11 +224,9 @@ class Gini(AUC):
         estimate, pos, neg = super().covariance(sample)
         return 2.0 * estimate - 1.0, 4.0 * pos, 4.0 * neg
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = super().moments(sample)
-        return 2.0 * value - 1.0, 4.0 * squares, 8.0 * cubes
-
-    squares = Measure.squares
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        value, squares = CurveMeasure.squares(self, sample)
+        return 2.0 * value - 1.0, 4.0 * squares
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
         estimate, variance, limits = AUC().score_interval(sample, sizes)
@@ -260,7 +256,7 @@ class MarginAUC(CurveMeasure):
 
     name: ClassVar[str] = "margin_auc"
     bounds = 0.0, 1.0
-    chance = Measure.chance  # a constant score has no distances
+    has_chance: ClassVar[bool] = False  # a constant score has no distances
     monotone: ClassVar[bool] = False  # it needs distances, which pooled scores do not have
     counts_pairs: ClassVar[bool] = True
     margin: float
@@ -303,7 +299,7 @@ class ScoredAUC(CurveMeasure):
     name: ClassVar[str] = "scored_auc"
     traits = frozenset({Trait.COMPONENTS, Trait.SCORED})
     bounds = 0.0, np.inf
-    chance = Measure.chance  # a constant score has no distances
+    has_chance: ClassVar[bool] = False  # a constant score has no distances
     monotone: ClassVar[bool] = False
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from rocmax import _core
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics.measures._ranking import centred_sums, of_totals
+from rocmax.metrics.measures._ranking import centred_squares, of_totals
 from rocmax.metrics.samples._classes import estimates_of
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import Sample, call, centre, explain, require_two
@@ -55,6 +55,8 @@ class Hooks:
     counts_pairs: ClassVar[bool] = False
     #: Whether it only improves as positives score higher and negatives lower: pooled scores then bound it.
     monotone: ClassVar[bool] = False
+    #: Whether a constant score has the value of chance.
+    has_chance: ClassVar[bool] = False
     #: The least variance that is believed, as a share of a proportion's; with a smaller one the classes are separated.
     least_variance: ClassVar[float] = 0.0
     #: The rate that it is, such as "tpr", "ppv" or "accuracy", in the words of a style; empty if it is none.
@@ -150,15 +152,11 @@ class Hooks:
         """Return the derivatives of one model's value by the logarithms of both classes' total weights."""
         return 0.0, 0.0
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
-        (value,), (values,) = self.influences(sample)
-        weight, classes = sample.weights, (sample.positive, ~sample.positive)
-        return float(value), *centred_sums([values[rows] for rows in classes], [weight[rows] for rows in classes])
-
     def squares(self, sample: Sample) -> tuple[float, F64]:
         """Return the value of one model, and by class the sums of the squares of centred components."""
-        return self.moments(sample)[:2]
+        (value,), (values,) = self.influences(sample)
+        weight, classes = sample.weights, (sample.positive, ~sample.positive)
+        return float(value), centred_squares([values[rows] for rows in classes], [weight[rows] for rows in classes])
 
     @property
     def advice_for_one_sample(self) -> str:
@@ -197,7 +195,7 @@ class Hooks:
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
         """Return the value of a constant score, beyond which intervals give a warning; None if it is not chance."""
-        return None
+        return self.value_of_two_scores(0.0, sizes) if self.has_chance else None
 
     def chance_of(self, sample: Sample) -> float | None:
         """Return the value of a random score that has as many ties as one model's; it is not worse than `chance`."""

@@ -263,8 +263,8 @@ class _AtK(CutMeasure):
                 found[rows] = share * ranking.place(part, *own.parts(ranking, ranking.sizes))
         return within_strata(found, sample, self.per)
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        return super().moments(sample) if self.per is None else Measure.moments(self, sample)
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        return super().squares(sample) if self.per is None else Measure.squares(self, sample)
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
         if self.per is None:

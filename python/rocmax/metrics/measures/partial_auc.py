@@ -12,7 +12,7 @@ from rocmax._parameters import check_choice, shown
 from rocmax._typing import Average, MultiClass, Normalize, Smooth
 from rocmax.metrics._words import rate, style
 from rocmax.metrics.intervals._interval import counted
-from rocmax.metrics.measures._ranking import Ranking, along, centred_sums
+from rocmax.metrics.measures._ranking import Ranking, along, centred_squares
 from rocmax.metrics.measures.auc import AUC, CurveMeasure
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, vertices
@@ -156,22 +156,20 @@ class PartialAUC(CurveMeasure):
             fpr_range = _alone("specificity", same, "fpr_range", None if fpr_range == _WHOLE else fpr_range)
         if sensitivity is not None:
             tpr_range = _alone("sensitivity", range_above(sensitivity, "sensitivity"), "tpr_range", tpr_range)
-        fpr_range = _WHOLE if fpr_range is None else fpr_range
+        fpr_range = rate_range(_WHOLE if fpr_range is None else fpr_range, "fpr_range")
+        tpr_range = None if tpr_range is None else rate_range(tpr_range, "tpr_range")
         given = (fpr_range, tpr_range, normalize, multi_class, average, labels)
         for name, value in zip(_FIELDS, given, strict=True):
             object.__setattr__(self, name, value)
         super().__post_init__()
         _ = self.region or self.in_core  # they check the options
-        for name in ("fpr_range", "tpr_range"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, rate_range(getattr(self, name), name))
 
     @cached_property
     def region(self) -> Region | None:
         """Both ranges, checked, if neither is whole."""
         if self.tpr_range is None:
             return None
-        region = Region(rate_range(self.fpr_range, "fpr_range"), rate_range(self.tpr_range, "tpr_range"))
+        region = Region(self.fpr_range, self.tpr_range)
         if _WHOLE in region:
             return None
         check_choice("normalize", self.normalize, tuple(_NORMALIZE))
@@ -179,8 +177,8 @@ class PartialAUC(CurveMeasure):
             raise ValueError(
                 "normalize='mcclish' needs a single range: with fpr_range and tpr_range take 'width' or None"
             )
-        for name, ends in zip(("fpr_range", "tpr_range"), region, strict=True):
-            _check_apart(*ends, name, getattr(self, name))
+        _check_apart(*self.fpr_range, "fpr_range", self.fpr_range)
+        _check_apart(*self.tpr_range, "tpr_range", self.tpr_range)
         return region
 
     @property
@@ -281,19 +279,16 @@ class PartialAUC(CurveMeasure):
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         return (Measure if self.region else CurveMeasure).influences(self, sample)
 
-    def squares(self, sample: Sample) -> tuple[float, F64]:
-        return AUC().squares(sample) if self._whole else super().squares(sample)
-
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
         return (Measure if self.region else CurveMeasure).covariance(self, sample)
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+    def squares(self, sample: Sample) -> tuple[float, F64]:
         region = self.region
         if region is None:
-            return super().moments(sample)
+            return AUC().squares(sample) if self._whole else super().squares(sample)
         scale, curve = self._scale(region), sample.curve()
-        second, third = centred_sums(region.components(curve), curve.steps()[1:])
-        return scale * region.area(curve), scale**2 * second, scale**3 * third
+        squares = centred_squares(region.components(curve), curve.steps()[1:])
+        return scale * region.area(curve), scale**2 * squares
 
     def _scale(self, region: Region) -> float:
         return 1.0 if self.normalize is None else 1.0 / region.size
@@ -321,16 +316,15 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[b
     """Return whether a partial area is over 1 - TPR, not FPR, and its range there; checks the options."""
     check_choice("normalize", normalize, tuple(_NORMALIZE))
     low, high = rate_range(fpr_range, "fpr_range")
-    if tpr_range is None:
+    of_tpr = None if tpr_range is None else rate_range(tpr_range, "tpr_range")
+    if of_tpr is None or ((low, high) != _WHOLE and of_tpr == _WHOLE):
         _check_apart(low, high, "fpr_range", fpr_range)
         return False, low, high
     if (low, high) != _WHOLE:
-        if rate_range(tpr_range, "tpr_range") == _WHOLE:
-            return curve_area(fpr_range, None, normalize)
         raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
-    low, high = rate_range(tpr_range, "tpr_range")
-    _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
-    return True, 1.0 - high, 1.0 - low
+    low, high = 1.0 - of_tpr[1], 1.0 - of_tpr[0]
+    _check_apart(low, high, "tpr_range", tpr_range)
+    return True, low, high
 
 
 def _check_apart(low: float, high: float, name: str, given: Any) -> None:

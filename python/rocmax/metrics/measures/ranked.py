@@ -13,7 +13,7 @@ from rocmax.metrics._words import rate
 from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Gain, Law, Limits, stacked
 from rocmax.metrics.intervals._score import slope_of
-from rocmax.metrics.measures._ranking import Ranking, along, by_prevalence, centred_sums, parts_of
+from rocmax.metrics.measures._ranking import Ranking, along, by_prevalence, centred_squares, parts_of
 from rocmax.metrics.measures.auc import too_few
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call
@@ -29,7 +29,7 @@ class RankedMeasure(Measure):
     """A measure of a :class:`Ranking`."""
 
     monotone: ClassVar[bool] = True
-
+    has_chance: ClassVar[bool] = True
     traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
 
     def read(self, ranking: Ranking) -> float:
@@ -52,9 +52,6 @@ class RankedMeasure(Measure):
     def reachable(self, sizes: tuple[float, float]) -> tuple[float, float]:
         return self.bounds[0], self.bounds[1] if self.lower_is_better else self.value_of_two_scores(1.0, sizes)
 
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.value_of_two_scores(0.0, sizes)
-
     def value(self, sample: Sample) -> Any:
         return self.read(self.weights(sample)) if self.in_core is None else super().value(sample)
 
@@ -62,9 +59,9 @@ class RankedMeasure(Measure):
         ranking = self.weights(sample)
         return ranking.place(sample, *self.parts(ranking, self.counts(sample, ranking)))
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+    def squares(self, sample: Sample) -> tuple[float, F64]:
         ranking = self.weights(sample)
-        return self.read(ranking), *centred_sums(self.parts(ranking, self.counts(sample, ranking)), ranking[:2])
+        return self.read(ranking), centred_squares(self.parts(ranking, self.counts(sample, ranking)), ranking[:2])
 
     def counts(self, sample: Sample, ranking: Ranking) -> Counts:
         """Return the numbers of samples behind the weights."""
@@ -97,7 +94,7 @@ class MeanMeasure(Measure):
         # So that value, moments and slope of a model share one sort.
         models = [one if one.kept and one.kept.fits(one) else one.scored(one.score) for one in sample.models()]
         known = min(sizes) >= 2
-        moments = [self.moments(one)[:2] if known else (float(self.value(one)), None) for one in models]
+        moments = [self.squares(one) if known else (float(self.value(one)), None) for one in models]
         slopes = [slope_of(one, self.near(sizes)) for one in models]
         m, n = sample.totals
         prevalence = m / (m + n)
@@ -156,6 +153,7 @@ class AveragePrecision(MeanMeasure):
     name: ClassVar[str] = "average_precision"
     traits = frozenset({Trait.COMPONENTS, Trait.RANKING})
     bounds = 0.0, 1.0
+    has_chance: ClassVar[bool] = True
     least_variance: ClassVar[float] = 1e-3  # with all positives last its components vary, but not with the scores
     # Not monotone: a positive that joins lower ones of its score raises their precision
     prevalence: float | None = None
@@ -175,9 +173,6 @@ class AveragePrecision(MeanMeasure):
     def short(self) -> str:
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
 
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return self.value_of_two_scores(0.0, sizes)
-
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
 
@@ -185,9 +180,9 @@ class AveragePrecision(MeanMeasure):
         estimate, values = call(_core.components, sample, self.in_core, sample.threads)
         return estimate, values.reshape(len(estimate), -1)
 
-    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.once(("moments", self), lambda: sample.ranking().moments(self.in_core))
-        return value, np.asarray(squares), np.asarray(cubes)
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        value, squares, _ = sample.once(("moments", self), lambda: sample.ranking().moments(self.in_core))
+        return value, np.asarray(squares)
 
     def by_totals(self, sample: Sample) -> tuple[float, float]:
         return by_prevalence(self, sample) if self.prevalence is None else (0.0, 0.0)

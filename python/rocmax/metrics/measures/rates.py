@@ -222,6 +222,7 @@ class YoudenIndex(RankedMeasure):
 
     name: ClassVar[str] = "youden"
     bounds = 0.0, 1.0
+    has_chance: ClassVar[bool] = False  # no sample is below it
 
     def __repr__(self) -> str:
         return repr(self.name)
@@ -241,9 +242,6 @@ class YoudenIndex(RankedMeasure):
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         above = (np.arange(len(ranking.score)) <= self._best(ranking)[0]).astype(np.float64)
         return above, -above
-
-    def chance(self, sizes: Counts) -> float | None:
-        return None  # no sample is below it
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
         def inverse(one: Sample) -> inversion.Inverse:

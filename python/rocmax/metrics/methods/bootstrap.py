@@ -21,6 +21,8 @@ from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._multiclass import replicates
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
+_TINY = np.finfo(float).tiny
+
 
 @dataclass(frozen=True)
 class Bootstrap(Method):
@@ -144,14 +146,10 @@ def _accelerated(
     bias = Law().quantile(np.clip(below, edge, 1 - edge))
     speeds = []
     for one in sample.models():
-        if one.weight_kind == "sampling" and one.weight is not None:
-            added = influence_of(one, measure)
-            second, third = (float((added**power).sum()) for power in (2, 3))
-        else:
-            _, squares, cubes = measure.moments(one)
-            # The influence of a sample is its centred component over the size of its class.
-            second = sum(s / k**2 for s, k in zip(squares, one.totals, strict=True))
-            third = sum(c / k**3 for c, k in zip(cubes, one.totals, strict=True))
+        added = influence_of(one, measure)
+        # A frequency weight w stands for w samples, which share the influence; a sampling weight belongs to one.
+        count = one.weights if one.weight_kind == "frequency" else np.ones(len(added))
+        second, third = (float((added**k / np.maximum(count, _TINY) ** (k - 1)).sum()) for k in (2, 3))
         speeds.append(third / (6 * second**1.5) if second > 0 else 0.0)
     speed, law = np.array(speeds), Law()
 
