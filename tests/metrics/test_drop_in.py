@@ -192,14 +192,13 @@ def test_bad_lists_fail_as_in_scikit_learn(y_true, y_score):
         (np.array(["a", "b", "b"]), np.c_[S, -S], {}),
     ],
 )
-@pytest.mark.parametrize("error", [ValueError, TypeError])
-def test_a_fault_of_the_core_is_not_taken_for_one_of_the_data(y, s, options, error, monkeypatch):
+def test_a_fault_of_the_core_is_not_taken_for_one_of_the_data(y, s, options, monkeypatch):
     def faulty(*_):
-        raise error("a fault of the core")
+        raise TypeError("a fault of the core")
 
     assert np.isfinite(metrics.roc_auc_score(y, s, **options)).all()
     monkeypatch.setattr(_core, "measure", faulty)
-    with pytest.raises(error, match="a fault of the core"):
+    with pytest.raises(TypeError, match="a fault of the core"):
         metrics.roc_auc_score(y, s, **options)
 
 

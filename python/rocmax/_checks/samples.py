@@ -58,6 +58,8 @@ def naming_missing(y_true: Any, **numbers: Any) -> Iterator[None]:
                 if not isinstance(values, np.ndarray):
                     require_present(values, name)
         raise
+    except ArithmeticError as error:  # such as of 10**400
+        raise ValueError(f"labels, scores and options must be within the range of float64: {shown(error)}") from error
 
 
 def labels(

@@ -21,7 +21,7 @@ from rocmax._checks.arrays import (
 )
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import F64
-from rocmax._parameters import as_float, check_choice, check_flag, is_one_of, shown
+from rocmax._parameters import as_float, check_choice, check_flag, is_one_of
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import WHOLE
 from rocmax._typing import Average, MultiClass, Smooth
@@ -121,15 +121,8 @@ def roc_auc_score(
         area = _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)
         if area is not None:
             return area
-    theirs = checks.scikit_learn("roc_auc_score")
-    try:
-        with checks.naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
-            return theirs(y_true, y_score, sample_weight=sample_weight, **options)
-    except ArithmeticError as error:  # such as of 10**400
-        raise ValueError(
-            "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "
-            f"{shown(error)}"
-        ) from error
+    with checks.naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
+        return checks.scikit_learn("roc_auc_score")(y_true, y_score, sample_weight=sample_weight, **options)
 
 
 def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
@@ -147,7 +140,8 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
         return None
     try:
         y, s = _marks(y_true), checks.scores(y_score)
-        weight = _weights(sample_weight, len(s))
+        weight = None if sample_weight is None else checks.weights(sample_weight, len(s))
+        checks.require_weights(weight)
     except (TypeError, ValueError) as error:
         # scikit-learn's function would round Python's integers, and so make ties.
         own = "beyond the integers" in str(error) and np.asarray(y_score).dtype == object
@@ -166,8 +160,6 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
     try:
         return _core.measure(y, s, weight, measure, n_threads(None))
     except ValueError:
-        if _measurable(y, s, weight):
-            raise
         return None
 
 
@@ -188,28 +180,6 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     if y.dtype in checks.LABELS:
         return y
     return y.astype(np.int64) if y.dtype.kind in "iu" and y.max() < 2**63 else None
-
-
-def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight)
-    if weight.shape != (n_samples,) or weight.dtype.kind not in "fiub" or not np.isfinite(weight).all():
-        raise ValueError("sample_weight")
-    checks.require_weights(weight)
-    return plain(weight.astype(np.float64, copy=False))
-
-
-def _measurable(y: NDArray[Any], s: NDArray[Any], weight: F64 | None) -> bool:
-    """Whether the core knows the area of such values: there are two classes, and weights and scores are in range."""
-    classes, of = np.unique(y, return_inverse=True)
-    if len(classes) != 2 or not np.isfinite(s).all():
-        return False
-    if weight is None:
-        return True
-    with np.errstate(over="ignore"):
-        sums = np.bincount(of, weight)
-    return bool((weight >= 0).all() and (sums >= _LEAST).all() and (sums <= 1.0 / _LEAST).all())
 
 
 def roc_curve(
@@ -336,11 +306,8 @@ def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_job
         data = _sample(y_true, y_score, weight, options["pos_label"], n_jobs)
         return call(_core.curve_points, data, precision_recall, bool(options["drop_intermediate"]), data.threads)
     except (TypeError, ValueError):
-        try:
-            with checks.naming_missing(y_true, y_score=y_score, sample_weight=weight):
-                points: tuple[F64, F64, F64] = checks.scikit_learn(name)(y_true, y_score, **options)
-        except ArithmeticError:  # such as of 10**400: our error says where
-            points = np.zeros(0), np.zeros(0), np.zeros(0)
+        with checks.naming_missing(y_true, y_score=y_score, sample_weight=weight):
+            points: tuple[F64, F64, F64] = checks.scikit_learn(name)(y_true, y_score, **options)
         # For one class a rate is NaN, or the precision of all samples, the share of the positives, is 0 or 1.
         whole = precision_recall and len(points[0]) > 1 and points[0][0] in (0.0, 1.0)
         undefined = whole or np.isnan(points[0]).any() or np.isnan(points[1]).any()
