@@ -77,7 +77,7 @@ def test_variance_is_a_bootstraps(multi_class, average):
 
 def test_bad_folds_are_named():
     y, s, fold = drawn(np.random.default_rng(0))
-    with pytest.raises(ValueError, match="fold 1 holds no sample of class 2; stratify the folds"):
+    with pytest.raises(ValueError, match="fold 1 lacks a class; use fewer folds, or stratify them"):
         cross_validated_auc(y, s, AUC(multi_class="ovr"), fold=np.where(y == 2, 0, fold))
     with pytest.raises(ValueError, match="labels must be distinct"):
         cross_validated_auc(y, s, AUC(multi_class="ovr", labels=[None, None]), fold=fold)

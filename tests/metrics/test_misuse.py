@@ -73,7 +73,7 @@ def spoiled(value, index=4):
         ),
         (lambda: metrics.infer(Y, S, groups=spoiled(np.nan)), "groups has no name for the sample at index 4"),
         (lambda: metrics.infer(Y, S, groups=range(3)), r"groups must have shape \(30,\), got \(3,\)"),
-        (lambda: metrics.cross_validated_auc(Y, S, fold=Y * 1), "fold 0 holds one class only"),
+        (lambda: metrics.cross_validated_auc(Y, S, fold=Y * 1), "fold 0 lacks a class"),
         (lambda: metrics.margin_auc_score(Y, S, margin="wide"), "margin must be a finite number .* got 'wide'"),
         (lambda: MarginAUC("wide"), "margin must be a number that is finite, got 'wide'"),
         (lambda: metrics.infer(Y, S, "margin_auc"), r"measure='margin_auc' needs an option: pass MarginAUC\(\.\.\.\)"),

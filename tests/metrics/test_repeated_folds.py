@@ -30,9 +30,7 @@ def rows_of(splits, y=Y, x=X, refit=False):
 @pytest.mark.parametrize("of", [lambda cv: cv, lambda cv: cv.split(X, Y), lambda cv: list(cv.split(X, Y))])
 def test_splits_are_not_folds(of):
     cv = StratifiedKFold(4)
-    with pytest.raises(
-        ValueError, match=r"fold must be the fold of each sample, not what splits them, .*fold\[test\] = k"
-    ):
+    with pytest.raises(ValueError, match=r"fold must have shape|fold is (not an array|a generator)"):
         cross_validated_auc(Y, X[:, 0], fold=of(cv))
     fold = np.empty(len(Y))
     for k, (_, test) in enumerate(cv.split(X, Y)):
@@ -116,9 +114,7 @@ def test_what_looks_like_repeats():
 
 
 def test_leave_one_out_is_named():
-    with pytest.raises(
-        ValueError, match="fold 0 holds one sample, but needs both classes; use fewer, stratified folds"
-    ):
+    with pytest.raises(ValueError, match="fold 0 lacks a class; use fewer folds"):
         cross_validated_auc(Y, X[:, 0], fold=np.arange(200))
-    with pytest.raises(ValueError, match="fold 0 holds one sample, but needs all classes; use fewer, stratified folds"):
+    with pytest.raises(ValueError, match="fold 0 lacks a class; use fewer folds"):
         cross_validated_auc(Y, X[:, :2], AUC(multi_class="ovr"), fold=np.arange(200))

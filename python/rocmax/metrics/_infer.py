@@ -370,7 +370,8 @@ def cross_validated_auc(  # with samples first, the measure is second
         As in :func:`infer`. For several classes, the influence of a sample is the sum of those on the binary measures,
         with the share of each class in all folds; for two classes it is the formula above.
     fold : array-like of shape (n_samples,)
-        The fold of each sample; every fold must hold all classes. Folds of different repeats need different names.
+        The fold of each sample, as ``for k, (_, test) in enumerate(cv.split(X, y)): fold[test] = k`` gives it; every
+        fold must hold all classes. Folds of different repeats need different names.
     confidence_level : float, default=0.95
         Nominal coverage.
     **reading
@@ -406,12 +407,6 @@ def cross_validated_auc(  # with samples first, the measure is second
        intervals for cross-validated area under the ROC curve estimates", Electronic Journal of
        Statistics 9, 2015. :doi:`10.1214/15-EJS1035`
     """
-    splits = fold[:1] if isinstance(fold, (list, tuple)) else [fold]
-    if any(isinstance(one, (tuple, Iterator)) or hasattr(one, "get_n_splits") for one in splits):
-        raise ValueError(
-            f"fold must be the fold of each sample, not what splits them, got {shown(fold)}: start with fold ="
-            " np.empty(len(y)), then: for k, (_, test) in enumerate(cv.split(X, y)): fold[test] = k"
-        )
     of_fold: dict[str, Any] = {} if isinstance(y_true, Samples) else {"by": fold, "by_name": "fold"}
     if not of_fold:
         y_score, measure = in_order(y_score, measure)
@@ -430,7 +425,7 @@ def cross_validated_auc(  # with samples first, the measure is second
         one = one_model(data)
     label: NDArray[Any] = data.of if isinstance(data, Classes) else data.positive
     folds, place = names_of(samples.by if of_fold else fold, len(label), "fold", DROP)
-    parts = list(_parts(one, folds.tolist(), place))
+    parts = list(_parts(one, label, folds.tolist(), place))
     values, influences = zip(*(_of_fold(part, measure, one) for part in parts), strict=True)
     # A sample or a cluster has the sum of its influences on the folds, each divided by the size of the fold.
     of_row = np.hstack([np.atleast_2d(own) / np.sqrt(own.shape[-1]) for own in influences])
@@ -482,23 +477,14 @@ def _limits(estimate: F64, variance: F64, freedom: F64, measure: Measure, data: 
     return limits if certain is None else either(~inside, certain.limits, limits)
 
 
-def _parts(data: Any, folds: list[Any], place: NDArray[np.intp]) -> Iterator[Any]:
+def _parts(data: Any, label: NDArray[Any], folds: list[Any], place: NDArray[np.intp]) -> Iterator[Any]:
     """Yield the samples of every fold, which must hold all classes."""
-    several = isinstance(data, Classes)
-    for k, name in enumerate(map(shown, folds)):
+    name = "of" if isinstance(data, Classes) else "y"
+    for k, fold in enumerate(folds):
         rows = place == k
-        if rows.sum() == 1:
-            needed = "all" if several else "both"
-            raise ValueError(f"fold {name} holds one sample, but needs {needed} classes; use fewer, stratified folds")
-        if several:
-            part: Any = data._replace(of=data.of[rows], score=data.score[rows], group=None)
-            lacking = np.flatnonzero(part.totals == 0)
-            if len(lacking):
-                raise ValueError(f"fold {name} holds no sample of class {data.names[lacking[0]]}; stratify the folds")
-        else:
-            part = data._replace(y=data.positive[rows], score=data.score[rows], group=None)
-            if part.y.all() or not part.y.any():
-                raise ValueError(f"fold {name} holds one class only; stratify the folds")
+        part = data._replace(**{name: label[rows]}, score=data.score[rows], group=None)
+        if min(part.totals) == 0:
+            raise ValueError(f"fold {shown(fold)} lacks a class; use fewer folds, or stratify them")
         yield part
 
 

@@ -62,24 +62,24 @@ def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
     """Warn of sums of weights in bins that are no counts, if no kind was given; return the kind, or None."""
     check_choice("weight_kind", weight_kind, ("frequency", None))
     found = not_whole(masses)
-    if found and weight_kind is None:
-        warn(
-            f"weights {found}, but are taken as frequency weights: a weight w counts as w equal samples, and intervals"
-            " narrow as weights grow. Pass weight_kind='frequency' if they are; sampling weights (inverse"
-            " probabilities, amounts) take infer(..., weight_kind='sampling')"
-        )
+    if weight_kind is None:
+        _warn_of(found)
     return weight_kind or ("frequency" if found else None)
 
 
 def warn_unless_counts(weight_kind: Any, *weights: F64 | None) -> None:
     """Warn of weights that do not look like counts if no kind was given."""
-    found = not_counts(*weights) if weight_kind is None else ""
+    if weight_kind is None:
+        _warn_of(not_counts(*weights))
+
+
+def _warn_of(found: str) -> None:
     if found:
         warn(
             f"the weights of sample_weight {found}, but are taken as frequency weights: a weight w counts as w equal"
-            " samples, and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights"
-            " (inverse probabilities, amounts, importance; their scale matters only to a whole number k of alerts), or"
-            " weight_kind='frequency' if they are counts"
+            " samples, and intervals narrow as weights grow. Pass weight_kind='frequency' if they are counts; samples"
+            " take weight_kind='sampling' for sampling weights (inverse probabilities, amounts, importance; their scale"
+            " matters only to a whole number k of alerts)"
         )
 
 
