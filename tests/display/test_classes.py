@@ -34,7 +34,7 @@ def test_curves_and_areas(multi_class: str, average: str | None) -> None:
         # Curves enclose the area that they are labelled with.
         assert np.trapezoid(curve.tpr, curve.fpr) == pytest.approx(curve.area, abs=1e-12)
         assert line.get_label().endswith(f"AUC {curve.area:.3f}") and curve.name in line.get_label()
-        assert repr(curve) == f"Curve({curve.name!r}, {len(curve.fpr)} points, area {curve.area:.4f})"
+        assert repr(curve) == f"Curve({curve.name!r})"
     if average is not None:
         expected = roc_auc_score(Y, S, multi_class=multi_class, average=average)
         assert display.curves[-1].area == pytest.approx(expected, abs=1e-12)

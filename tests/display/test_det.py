@@ -100,6 +100,6 @@ def test_long_ticks_of_small_rates_do_not_run_into_each_other():
     DETDisplay.from_predictions(y, s + 3 * y, ax=axes[0])
     figure.canvas.draw()
     boxes = [label.get_window_extent() for label in axes[0].get_xticklabels()]
-    assert len(boxes) > 3
+    assert len(boxes) > 2
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     plt.close(figure)

@@ -1,16 +1,12 @@
 """Plots and reports; matplotlib and Bokeh are imported only when they draw."""
 
 from rocmax._parameters import make_helpful
-from rocmax.display._budget import BudgetDisplay
-from rocmax.display._det import DETDisplay
-from rocmax.display._forest import ForestDisplay
-from rocmax.display._precision_recall import PrecisionRecallDisplay
+from rocmax.display._curves import BudgetDisplay, DETDisplay, PrecisionRecallDisplay
 from rocmax.display._probabilities import DecisionCurveDisplay, ReliabilityDisplay
 from rocmax.display._report._page import write_report
 from rocmax.display._roc import ROCDisplay
-from rocmax.display._scores import ScoreDisplay
-from rocmax.display._sroc import SROCDisplay
-from rocmax.display._weights import WeightsDisplay
+from rocmax.display._rows import ForestDisplay, WeightsDisplay
+from rocmax.display._scores import ScoreDisplay, SROCDisplay
 
 __all__ = [
     "BudgetDisplay",

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from itertools import count
 from typing import Any, NamedTuple, Self
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.arrays import listed
-from rocmax._checks.samples import F64, check_label, directions, labels, marked, second_class
+from rocmax._checks.samples import F64, check_label, labels, marked, second_class
 from rocmax._checks.training import n_rows
 from rocmax._docs import defaults_of, entries_of, joined, sections_of
 from rocmax._parameters import check_choice, check_flag, in_place_of, shown
@@ -57,28 +58,14 @@ def require_samples(samples: Any) -> Samples:
     return samples
 
 
-def by_titles(names: Any, y_score: Any, reading: Mapping[str, Any], argument: str = "y_score") -> dict[str, Any]:
-    """Return options of reading, of which `higher_is_better` may be by the names that a plot gives the models."""
-    higher = reading.get("higher_is_better")
-    if names is not None and isinstance(y_score, Mapping):
-        raise ValueError(f"names must be None when {argument} is a mapping: its keys are the names")
-    if names is None or not isinstance(higher, Mapping):
-        return dict(reading)
-    lower = directions(higher, list(map(str, names)), len(names))
-    return {**reading, "higher_is_better": np.broadcast_to(~np.asarray(lower), len(names)).tolist()}
-
-
 def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[str]:
     """Return names as texts, one for each of so many things."""
     if isinstance(names, (str, bytes)) or not np.iterable(names):
         raise ValueError(f"{argument} must be a list of names, got {shown(names)}")
-    try:
-        found = [str(name) for name in names]
-    except ValueError as error:  # integers with more digits than Python prints
-        raise ValueError(f"{argument}: {error}") from error
-    if len(found) != count:
-        raise ValueError(f"{argument} has {len(found)} entries for {count} {of}")
-    return found
+    titles = [str(name) for name in names]
+    if len(titles) != count:
+        raise ValueError(f"{argument} has {len(titles)} entries for {count} {of}")
+    return titles
 
 
 def is_positive(y: Any, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
@@ -367,7 +354,6 @@ class Display(Picture):
         """
         cls._check(options, "from_predictions")
         reading = {name: options.pop(name) for name in Weighted.__annotations__ if name in options}
-        reading = by_titles(options.get("names"), y_score, reading, cls._scores)
         titled = options.get("names") is not None
         given = Arguments.complete(y_true, y_score, names=("y_true", cls._scores), titled=titled, **reading)
         return cls.from_samples(Samples.unchecked(given), **options)
@@ -409,6 +395,16 @@ class Display(Picture):
                 raise TypeError(f"{cls.__name__} takes no by: draw each subgroup with {one}, on the axes of the first")
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}{in_place_of(name, known, maker)}")
+
+
+@dataclass(frozen=True, repr=False)
+class Drawn:
+    """What a display draws of one model."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
 
 class CurveDisplay(Display):

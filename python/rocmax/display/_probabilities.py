@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rocmax._checks.arrays import require_unmasked
 from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import check_choice, check_count, shown
-from rocmax.display._base import CurveDisplay, Scores, fill, models_of, reference, require_samples
+from rocmax.display._base import CurveDisplay, Drawn, Scores, fill, models_of, reference, require_samples
 from rocmax.metrics import NetBenefit, Samples, _words as words
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.samples._sample import Sample
@@ -38,9 +38,6 @@ class ProbabilityDisplay(CurveDisplay):
         """
         return super().from_predictions(y_true, y_prob, **options)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.curves))})"
-
     @classmethod
     def _checked(cls, samples: Samples) -> Sample:
         """Return the samples of all models, of which high scores are for positives."""
@@ -51,10 +48,9 @@ class ProbabilityDisplay(CurveDisplay):
 
 
 @dataclass(frozen=True, repr=False)
-class DecisionCurve:
+class DecisionCurve(Drawn):
     """Net benefit of one model at every threshold, and the lower and upper edge of its band."""
 
-    name: str
     thresholds: F64
     net_benefit: F64
     band: tuple[F64, F64] | None = None
@@ -64,9 +60,6 @@ class DecisionCurve:
         """Return the curve at the first n thresholds."""
         band = None if self.band is None else (self.band[0][:n], self.band[1][:n])
         return replace(self, thresholds=self.thresholds[:n], net_benefit=self.net_benefit[:n], band=band)
-
-    def __repr__(self) -> str:
-        return f"DecisionCurve({self.name!r}, {len(self.thresholds)} thresholds)"
 
 
 class DecisionCurveDisplay(ProbabilityDisplay):
@@ -171,18 +164,14 @@ def _thresholds(given: ArrayLike | None) -> F64:
 
 
 @dataclass(frozen=True, repr=False)
-class Reliability:
+class Reliability(Drawn):
     """Bins of one model: mean score, share of positives and its confidence limits; and its Brier score."""
 
-    name: str
-    score: NDArray[np.float64]
-    share: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    score: F64
+    share: F64
+    low: F64
+    high: F64
     brier: float
-
-    def __repr__(self) -> str:
-        return f"Reliability({self.name!r}, {len(self.score)} bins, Brier score {self.brier:.4f})"
 
 
 class ReliabilityDisplay(ProbabilityDisplay):

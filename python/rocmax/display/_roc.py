@@ -19,6 +19,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import Average, Axes, MultiClass, Smooth, Style
 from rocmax.display._base import (
     CurveDisplay,
+    Drawn,
     Model,
     as_names,
     class_scores,
@@ -51,10 +52,9 @@ GRID_SIZE = 401  # points at which a band is computed, on the whole range and ag
 
 
 @dataclass(frozen=True, repr=False)
-class Curve:
+class Curve(Drawn):
     """One model's curve."""
 
-    name: str
     fpr: F64
     tpr: F64
     area: float  # in the legend, with its interval
@@ -64,9 +64,6 @@ class Curve:
     is_average: bool = False  # of the other curves of the plot
     band_name: str = ""  # in the legend
     marks: tuple[OperatingPoint, ...] = ()  # thresholds to mark
-
-    def __repr__(self) -> str:
-        return f"Curve({self.name!r}, {len(self.fpr)} points, area {self.area:.4f})"
 
 
 def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -> F64:

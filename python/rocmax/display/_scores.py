@@ -1,15 +1,28 @@
-"""Scores by class: how well a model separates the classes, and what a threshold does."""
+"""Scores by class, with what a threshold does, and the share of pairs ranked correctly by more than a margin."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._checks.samples import oriented
 from rocmax._parameters import check_count, shown
-from rocmax._typing import Axes
-from rocmax.display._base import DASHED, Display, axes_of, ink, legend_name, looks, mark_name, marked_point, models_of
-from rocmax.metrics import OperatingPoint, Samples, _words as words
+from rocmax._typing import F64, Axes
+from rocmax.display._base import (
+    DASHED,
+    CurveDisplay,
+    Display,
+    Drawn,
+    axes_of,
+    ink,
+    legend_name,
+    looks,
+    mark_name,
+    marked_point,
+    models_of,
+)
+from rocmax.metrics import OperatingPoint, Samples, ScoredAUC, _words as words, sroc_curve
 
 _ROOM = 1.3  # height of the axes over that of the highest bar: the legend stands above the bars
 
@@ -35,8 +48,8 @@ class ScoreDisplay(Display):
 
     def __init__(
         self,
-        edges: NDArray[np.float64],
-        densities: NDArray[np.float64],
+        edges: F64,
+        densities: F64,
         *,
         mark: OperatingPoint | None = None,
         name: str = "",
@@ -113,7 +126,7 @@ class ScoreDisplay(Display):
         return f"ScoreDisplay({self.name!r}, {len(self.edges) - 1} bins{mark})"
 
 
-def _edges(scores: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+def _edges(scores: F64, bins: int) -> F64:
     """Return the edges of bins that hold all scores."""
     low, high = float(scores.min()), float(scores.max())  # their difference may be infinite
     if high - low > 1e300:
@@ -122,3 +135,56 @@ def _edges(scores: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
         return np.asarray(np.histogram_bin_edges(scores, bins))
     except ValueError as error:  # scores too close together for so many bins
         raise ValueError(f"bins={bins} are too many for scores from {low!r} to {high!r}") from error
+
+
+@dataclass(frozen=True, repr=False)
+class ScoredCurve(Drawn):
+    """One model's curve: margins, theta(margin), and the area below it, sAUC."""
+
+    margins: F64
+    theta: F64
+    area: float
+
+
+class SROCDisplay(CurveDisplay):
+    """Scored-ROC curves (Wu, Flach and Ferri 2007): theta(tau), the share of pairs with s - t > tau.
+
+    The curve starts at the strict AUC, at margin 0, and the area below it is sAUC. Both depend on the scale of the
+    scores, so compare models on one scale, usually probabilities.
+
+    >>> display = SROCDisplay.from_predictions(y, p)
+    """
+
+    _prefer = "predict_proba"
+
+    @classmethod
+    def from_samples(
+        cls, samples: Samples, *, names: Sequence[str] | None = None, n_points: int = 513, **options: Any
+    ) -> Self:
+        """Draw the scored-ROC curves of samples.
+
+        Parameters
+        ----------
+        n_points : int, default=513
+            Margins at which each curve is computed.
+        """
+        cls._check(options)
+        curves = []
+        for name, one in models_of(samples, names):
+            data = one.two
+            margins, theta = sroc_curve(data.positive, data.score, n_points=n_points, sample_weight=data.weight)
+            curves.append(ScoredCurve(name, margins, theta, float(ScoredAUC()(one))))
+        return cls(curves, pos_label=samples.two.pos_label).plot(**options)
+
+    def _label(self, curve: ScoredCurve) -> str:
+        return f"{curve.name}  sAUC {words.digits(curve.area)}".strip()
+
+    def _draw(self, ax: Any, curve: ScoredCurve, style: dict[str, Any]) -> Any:
+        (line,) = ax.plot(curve.margins, curve.theta, **style)
+        if len(self.curves) == 1:  # the areas of several would hide one another
+            ax.fill_between(curve.margins, curve.theta, color=style["color"], alpha=0.08, linewidth=0)
+        return line
+
+    def _surround(self, ax: Any) -> tuple[str, str]:
+        ax.set(xlim=(0, None), ylim=(0, 1.01))
+        return "Margin τ", "Pairs ranked right\nby more than τ"

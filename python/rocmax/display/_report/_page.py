@@ -22,7 +22,7 @@ from rocmax._core import __version__
 from rocmax._files import check_writable, written
 from rocmax._parameters import shown
 from rocmax._typing import F64, Adjust
-from rocmax.display._base import Scores, by_titles, models_of
+from rocmax.display._base import Scores, models_of
 from rocmax.display._report._measured import Measured, Points, color, dash, figure_json, measured
 from rocmax.metrics import Comparison, Inference, SubgroupInference, _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
@@ -505,7 +505,7 @@ def write_report(
             raise ValueError(f"{name} must be a text, got {shown(text)}")
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
     confidence_level = check_level(confidence_level)
-    samples = read(write_report, y_true, y_score, by_titles(names, y_score, reading), Weighted, by=by)
+    samples = read(write_report, y_true, y_score, reading, Weighted, by=by)
     models = models_of(samples, names)
     held = [model.name for model in models]
     if len(set(held)) < len(held):
