@@ -6,7 +6,7 @@ from tests.referee.agreement import DisagreementError, holds, same
 from tests.referee.exact import Fraction
 
 from rocmax import AUCRLS, RLS, PartialAUCSVC, _core, risks
-from rocmax.risks._surrogates import PAIR_LOSSES
+from rocmax.risks import PAIR_LOSSES
 
 
 def check_risks(given):
@@ -26,7 +26,7 @@ def check_risks(given):
     slack = scale * max(1e-12, 2.0**-51 * narrow)  # of a narrow range, the ends' rounding is some of its width
     found, exact = {}, [[Fraction(x) for x in scores] for scores in case.scores[:2]]
     for name in ("tight", "naive", "hinge", "ramp"):
-        oracle = getattr(risks, name.capitalize())(case.fpr_range).bind(problem, 1)
+        oracle = getattr(risks, name)(problem, case.fpr_range, 1)
         oracle = getattr(oracle, "whole", oracle)
         expected = found[name] = here.risk(name)
         if isinstance(oracle, risks.Difference):

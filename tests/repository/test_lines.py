@@ -21,7 +21,6 @@ MOST = {
     "python/rocmax/estimators": (4_451, "digests of sparse features go by blocks; one check of names of surrogates"),
     "python/rocmax/metrics": (17_747, "files of plans; few rows of great sampling weights; scales in headings"),
     "python/rocmax/papers": (817, ""),
-    "python/rocmax/risks": (495, "one check of pair losses, of torch and boosting; rows drawn one of each stretch"),
     "python/rocmax/solvers": (2_668, "fewer vectors over the samples held by ramps"),
     "python/rocmax/torch": (240, ""),
     "rust/py/src": (2_252, "limits of differences, digests, draws, quasi-Newton steps; models of one draw, by thread"),

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from certified import CHECKER, samples, sealed
 from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, Certificate, PartialAUCSVC, PartialAUCSVCCV, _core
-from rocmax.risks import Hinge, Ramp
+from rocmax.risks import hinge, ramp
 from rocmax.solvers._proof import Arrangement, Pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
@@ -69,7 +69,7 @@ def test_the_function_of_the_last_step_is_between_the_bound_and_the_objective():
     for fpr_range, surrogate in STEPS:
         model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=3.0).fit(X, y)
         certificate = model.certificate()
-        risk = {"ramp": Ramp, "hinge": Hinge}[surrogate](fpr_range).bind(_core.Problem(y == 1), 1)
+        risk = {"ramp": ramp, "hinge": hinge}[surrogate](_core.Problem(y == 1), fpr_range, 1)
         step = risk.at(certificate.before)
         for scale in (0.0, 0.01, 0.1, 1.0):
             w = model.coef_[0] + scale * rng.normal(size=4)

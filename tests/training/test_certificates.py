@@ -15,15 +15,15 @@ from rocmax import AUCSVC, PartialAUCSVC, _core
 from rocmax._runtime.settings import using
 from rocmax.designs import DualDesign, as_design
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
-from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Ramp, Tight
+from rocmax.risks import Logistic, Oracle, PairHinge, hinge, naive, ramp, tight
 from rocmax.solvers import Bundle, Model, Objective, Tilt, minimise_convex, minimise_pairs
 
 RISKS = {
-    "tight": Tight,
-    "naive": Naive,
-    "hinge": Hinge,
-    "ramp": Ramp,
-    "auc": lambda _: Tight((0.0, 1.0)),
+    "tight": tight,
+    "naive": naive,
+    "hinge": hinge,
+    "ramp": ramp,
+    "auc": lambda problem, _, threads: tight(problem, (0.0, 1.0), threads),
     "logistic": Logistic,
 }
 WEIGHTS = {
@@ -62,8 +62,7 @@ def weigh(rng, y):
 
 def bind(name, y, weight, low_high, tilted_at):
     """The risk, or its convex part and the other one as a linear function, touching it at some scores."""
-    risk = RISKS[name](low_high)
-    bound = risk.bind(_core.Problem(y, weight), 1)
+    bound = RISKS[name](_core.Problem(y, weight), low_high, 1)
     if isinstance(bound, Oracle):
         return bound, None
     part = bound.at(tilted_at)
@@ -126,7 +125,7 @@ def test_rounding_is_no_false_alarm_and_no_false_bound(name):
     for _ in range(cases(150, 10_000)):
         (X, y), low_high = problem(rng), fpr_range(rng)
         X, C, tol = scaled(rng, X), 10.0 ** rng.uniform(-6, 8), 10.0 ** rng.uniform(-14, -2)
-        oracle = RISKS[name](low_high).bind(_core.Problem(y), 1)
+        oracle = RISKS[name](_core.Problem(y), low_high, 1)
         found = minimise_convex(oracle, as_design(X), C, tol=tol, max_iter=100)
         w = found.model.vector.astype(np.longdouble)
         value = 0.5 * w @ w + np.longdouble(C) * exact(y, X.astype(np.longdouble) @ w, low_high)
@@ -160,7 +159,7 @@ def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
     monkeypatch.setattr(
         "rocmax.solvers._augmented.Found.offset", property(lambda _: 2.0, lambda *_: None), raising=False
     )
-    oracle = Tight((0.0, 0.5)).bind(_core.Problem(y), 1)
+    oracle = tight(_core.Problem(y), (0.0, 0.5), 1)
     with using(steps_seen=0, steps_to_come=0), pytest.raises(RuntimeError, match="internal error"):
         minimise_convex(oracle, as_design(X), 10.0, tol=1e-9, max_iter=50)
 
@@ -168,7 +167,7 @@ def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
 def test_a_false_dual_of_listed_pairs_stops_the_fit(monkeypatch):
     X, y = problem(np.random.default_rng(2))
     every = _core.PairList.all(_core.Problem(y), 1)
-    oracle, design = Listed(every).bind(_core.Problem(y), 1), DualDesign(as_design(X))
+    oracle, design = PairHinge(every, y, 1), DualDesign(as_design(X))
 
     def minimised(times):
         def program(gram, i, j, cap, **_):
@@ -228,7 +227,7 @@ def test_fits_of_few_rows(surrogate):
         model = quiet(PartialAUCSVC(low_high, surrogate=surrogate, C=C), X, y, weight)
         w = model.coef_[0]
         assert np.isfinite(w).all() and np.isfinite(model.intercept_).all() and 0 <= model.dual_gap_ <= 1
-        bound = RISKS[surrogate](low_high).bind(_core.Problem(y, weight), 1)
+        bound = RISKS[surrogate](_core.Problem(y, weight), low_high, 1)
         whole = bound if isinstance(bound, Oracle) else bound.whole
 
         def objective(v, X=X, C=C, whole=whole):
@@ -267,7 +266,7 @@ def test_the_objective_is_that_of_the_model():
     )
     y, weight, C = np.array([True, False, False, True, False]), np.array([3.0, 3.0, 2.0, 2.0, 2.0]), 38962018.92723605
     model = quiet(PartialAUCSVC((0.7, 0.85), surrogate="hinge", C=C), X, y, weight)
-    whole = Hinge((0.7, 0.85)).bind(_core.Problem(y, weight), 1).whole
+    whole = hinge(_core.Problem(y, weight), (0.7, 0.85), 1).whole
     w = model.coef_[0]
     assert model.objective_ == pytest.approx(0.5 * w @ w + C * whole(X @ w).value, rel=1e-9, abs=1e-15 * C)
 
@@ -285,7 +284,7 @@ def test_a_convex_fit_is_a_minimum_along_its_ray_and_coordinates():
         (X, y), low_high, C = tiny(rng, 4, 13), fpr_range(rng), float(rng.choice([1.0, 10.0, 100.0, 1e4]))
         _, weight = weigh(rng, y)
         model = quiet(PartialAUCSVC(low_high, surrogate="tight", C=C), X, y, weight)
-        risk, w = RISKS["tight"](low_high).bind(_core.Problem(y, weight), 1), model.coef_[0]
+        risk, w = RISKS["tight"](_core.Problem(y, weight), low_high, 1), model.coef_[0]
         others = [t * w for t in multiples]
         others += [w + sign * h * np.abs(w).max() * e for e in np.eye(len(w)) for h in steps for sign in (-1, 1)]
         lowest = min(0.5 * v @ v + C * risk(X @ v).value for v in others)

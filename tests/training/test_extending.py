@@ -5,8 +5,9 @@ import pytest
 from sklearn.base import clone
 
 import rocmax
+from rocmax._core import Problem
 from rocmax.designs import Design
-from rocmax.risks import Problem, Tight
+from rocmax.risks import tight
 from rocmax.solvers import Objective, minimise_convex, minimise_smooth
 
 
@@ -129,7 +130,7 @@ class Columns(Design):
 
 def test_an_own_storage_trains(data):
     X, y = data
-    risk = Tight((0.0, 0.1)).bind(Problem(y == 1), 1)
+    risk = tight(Problem(y == 1), (0.0, 0.1), 1)
     found = minimise_convex(risk, Columns(list(X.T)), 10.0, tol=1e-4, max_iter=500)
     model = rocmax.PartialAUCSVC((0.0, 0.1), surrogate="tight", C=10.0, tol=1e-4).fit(X, y)
     assert found.status == "converged" and found.gap <= 1e-4
@@ -143,11 +144,11 @@ def test_a_storage_whose_products_contradict_each_other_is_named(data, product, 
     right = getattr(design, product)
     setattr(design, product, lambda *of: factor * right(*of))
     with pytest.raises(ValueError, match=r"^Columns: scores, adjoint and inner are not of one X"):
-        minimise_convex(Tight((0.0, 0.5)).bind(Problem(y == 1), 1), design, 10.0, tol=1e-4, max_iter=200)
+        minimise_convex(tight(Problem(y == 1), (0.0, 0.5), 1), design, 10.0, tol=1e-4, max_iter=200)
 
 
 def test_what_a_solver_needs_is_said_before_work(data):
     X, y = data
-    objective = Objective(Tight((0.0, 0.1)).bind(Problem(y == 1), 1), Columns(list(X.T)), 1.0)
+    objective = Objective(tight(Problem(y == 1), (0.0, 0.1), 1), Columns(list(X.T)), 1.0)
     with pytest.raises(ValueError, match=r"Newton's method needs a risk with a second derivative .* and a design of"):
         minimise_smooth(objective, objective.zero(), tol=1e-3)

@@ -13,7 +13,7 @@ from rocmax import PartialAUCSVC, _core
 from rocmax._runtime.settings import using
 from rocmax.designs import KernelDesign, SubsetDesign, as_design, conjugate
 from rocmax.designs._linear import DenseDesign
-from rocmax.risks import Tight
+from rocmax.risks import tight
 from rocmax.solvers._steps import Scaled, Springs, solve
 
 N = 90
@@ -61,7 +61,7 @@ def test_a_step_with_springs_is_that_of_the_dense_equations(kind, dim, n_groups)
 def test_a_step_with_a_smoothed_curvature_is_that_of_the_dense_equations(kind):
     rng = np.random.default_rng(2)
     X, labels, gradient = features(50), rng.random(N) < 0.3, rng.standard_normal(50)
-    smoothed = Tight((0.0, 0.5)).bind(_core.Problem(labels), 1).smooth(rng.standard_normal(N), 1.0)
+    smoothed = tight(_core.Problem(labels), (0.0, 0.5), 1).smooth(rng.standard_normal(N), 1.0)
     rows, curvature = smoothed.curvature.sample(10**6, 0)
     H = np.array([curvature.product(unit) for unit in np.eye(len(rows))]).T
     exact = -np.linalg.solve(np.eye(50) + 30.0 * X[rows].T @ H @ X[rows], gradient)

@@ -5,9 +5,9 @@ import pytest
 
 from profiles import cases
 from reference_risks import ranks
-from rocmax import _core
+from rocmax import _core, risks
 from rocmax.metrics import partial_auc_score
-from rocmax.risks import Hinge, Naive, Oracle, Ramp, Tight
+from rocmax.risks import Oracle
 
 N_SAMPLES = 150_000
 
@@ -101,7 +101,7 @@ def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range, weighted)
     labels = rng.random(400) < 0.3
     scores = rng.normal(size=400) + labels
     weights = np.maximum(0.0, rng.uniform(-0.2, 1.0, 400)) if weighted else None
-    oracle = Tight(fpr_range).bind(_core.Problem(labels, weights), 1)
+    oracle = risks.tight(_core.Problem(labels, weights), fpr_range, 1)
     rows, curvature = oracle.smooth(scores, 0.4).curvature.sample(10**6, 0)
     assert len(set(rows)) == len(rows)
     step = 1e-6
@@ -126,7 +126,7 @@ def test_a_sampled_curvature_estimates_the_whole(weighted):
     scores = rng.normal(size=40_000) + labels
     change = rng.normal(size=40_000) + 2 * scores
     weights = np.floor(3.0 * rng.random(40_000)) * (1.0 + (scores > 0.5)) if weighted else None
-    smoothed = Tight((0.0, 1.0)).bind(_core.Problem(labels, weights), 1).smooth(scores, 0.3)
+    smoothed = risks.tight(_core.Problem(labels, weights), (0.0, 1.0), 1).smooth(scores, 0.3)
     energies = []
     for size, seed in ((10**6, 0), (2_000, 0), (2_000, 1)):
         rows, curvature = smoothed.curvature.sample(size, seed)
@@ -139,7 +139,7 @@ def test_a_sampled_curvature_estimates_the_whole(weighted):
 def test_springs_between_tied_samples_are_the_curvature_of_the_proximal_value(fpr_range):
     rng = np.random.default_rng(5)
     labels = rng.random(300) < 0.3
-    oracle = Tight(fpr_range).bind(_core.Problem(labels), 1)
+    oracle = risks.tight(_core.Problem(labels), fpr_range, 1)
     scores, step, stiffness = rng.normal(size=300) + labels, 1e-7, (0.02, 0.005)
     found = oracle.proximal(0, scores, stiffness)
     per_sample = np.where(labels, *stiffness)
@@ -180,13 +180,13 @@ def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "shares"])
-@pytest.mark.parametrize("surrogate", [Tight, Naive, Hinge, Ramp])
+@pytest.mark.parametrize("surrogate", [risks.tight, risks.naive, risks.hinge, risks.ramp])
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3), (0.1, 0.3)])
 def test_equal_scores_cost_the_margin(fpr_range, surrogate, weights):
     rng = np.random.default_rng(6)
     labels, draws = rng.random(60) < 0.3, rng.random(60)
     own = {None: None, "whole": np.floor(3.0 * draws), "shares": draws}[weights]
-    risk = surrogate(fpr_range).bind(_core.Problem(labels, own), 1)
+    risk = surrogate(_core.Problem(labels, own), fpr_range, 1)
     oracles = [risk]
     if not isinstance(risk, Oracle):
         part = risk.at(rng.normal(size=60))

@@ -15,14 +15,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimator_checks import AT_ZERO
-from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
+from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path, risks
 from rocmax._runtime.settings import using
 from rocmax.designs import SubsetDesign, as_design
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._training import Training
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import partial_auc_score
-from rocmax.risks import Logistic, Ramp
+from rocmax.risks import Logistic
 
 CS = [0.1, 1.0, 10.0, 100.0]
 
@@ -169,7 +169,7 @@ def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
     rng = np.random.default_rng(0)
     positive = rng.random(60) < 0.2
     weight = rng.random(60)
-    oracle = Logistic((0.0, 0.1)).bind(_core.Problem(positive, weight), 1)
+    oracle = Logistic(_core.Problem(positive, weight), (0.0, 0.1), 1)
     points = [scale * rng.normal(size=60) for scale in (0.0, 1.0, 30.0, 1e4)]
     for s in points:
         value, coef, *_ = oracle(s)
@@ -459,7 +459,7 @@ def test_a_path_of_the_ramp_keeps_what_separates_all_pairs():
     path = partial_auc_path(X, y, (0.02, 0.2), Cs=[1.0, 1e2, 1e3, 1e4, 1e5], surrogate="ramp")
     assert path.n_iters[0] > 0 and not path.n_iters[-2:].any()
     assert path.objectives[-1] <= path.objectives[1] * (1 + 1e-3)
-    ramp = Ramp((0.02, 0.2)).bind(_core.Problem(y), 1).whole
+    ramp = risks.ramp(_core.Problem(y), (0.02, 0.2), 1).whole
     for C, w, objective in zip(path.Cs, path.coefs, path.objectives, strict=True):
         assert 0.5 * w @ w + C * ramp(X @ w).value == pytest.approx(objective, rel=1e-9)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rocmax import _core
+from rocmax import _core, risks
 from rocmax.designs import as_design
-from rocmax.risks import Difference, Own, Ramp, Tight
+from rocmax.risks import Difference
 from rocmax.solvers import Model, Objective, class_means, descend
 from rocmax.solvers._newton import _MEMORY, Memory
 
@@ -50,7 +50,7 @@ def test_few_steps_come_close_to_the_minimum(store):
     y = np.arange(2_000) % 10 == 0
     X = rng.standard_normal((2_000, 50)) + 0.2 * y[:, None]
     problem, design = _core.Problem(y), as_design(store(X))
-    oracle = Tight((0.0, 1.0)).bind(problem, 1)
+    oracle = risks.tight(problem, (0.0, 1.0), 1)
     objective = Objective(oracle, design, 10.0)
     start, values = class_means(problem, design), []
     assert start.scores[y].mean() - start.scores[~y].mean() == pytest.approx(start.norm)
@@ -70,7 +70,7 @@ def test_both_parts_of_the_ramp_are_lowered(fpr_range):
     y = np.arange(2_000) % 10 == 0
     X = rng.standard_normal((2_000, 30)) + 0.3 * y[:, None]
     problem, design = _core.Problem(y), as_design(X)
-    ramp = Ramp(fpr_range).bind(problem, 1)
+    ramp = risks.ramp(problem, fpr_range, 1)
     objective, start = Objective(ramp.whole, design, 10.0), class_means(problem, design)
     model, _ = descend(objective, ramp.at, start, objective(start)[0], tol=1e-3, max_iter=40)
     assert objective(model)[0] < 0.97 * objective(start)[0]
@@ -79,7 +79,7 @@ def test_both_parts_of_the_ramp_are_lowered(fpr_range):
 def test_a_risk_without_a_smoothed_form_is_left_as_it_is():
     y = np.arange(20) % 2 == 0
     problem, design = _core.Problem(y), as_design(np.arange(20.0)[:, None])
-    own = Own((0.0, 1.0), lambda scores, positive, _: (0.0, np.zeros(len(scores)))).bind(problem, 1)
+    own = risks.OwnFunction(problem, (0.0, 1.0), 1, lambda scores, positive, _: (0.0, np.zeros(len(scores))))
     start = class_means(problem, design)
     model, smoothed = descend(
         Objective(own, design, 1.0), lambda _: Difference(own, None), start, 1.0, tol=1e-3, max_iter=9

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from rocmax import AUCRLS, AUCRLSCV, RLS, PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
 from rocmax.metrics import partial_auc_score
 from rocmax.papers import RankBoost
-from rocmax.risks import Ramp, Tight
+from rocmax.risks import ramp, tight
 
 N_SAMPLES = 300
 SURROGATES = ["tight", "naive", "hinge", "ramp"]
@@ -119,8 +119,8 @@ def test_the_range_ends_at_shares_of_the_weight():
     assert problem.ranks(0.25, 0.5) == (1.0, 2.0)
     # Between 1 and 2 lie half of the second negative and half of the third.
     expected = 0.5 * min(1.0, 1.0 + 3.0) + 0.5 * min(1.0, 1.0 + 2.0)
-    assert Ramp((0.25, 0.5)).bind(problem, 1).whole(scores).value == pytest.approx(expected)
-    assert Tight((0.0, 0.5)).bind(problem, 1)(scores).value == pytest.approx((0.5 * 5 + 1.0 * 4 + 0.5 * 3) / 2.0)
+    assert ramp(problem, (0.25, 0.5), 1).whole(scores).value == pytest.approx(expected)
+    assert tight(problem, (0.0, 0.5), 1)(scores).value == pytest.approx((0.5 * 5 + 1.0 * 4 + 0.5 * 3) / 2.0)
 
 
 @pytest.mark.parametrize("rule", ["midpoint", "eer", "youden", ("fpr", 0.1), ("cost", 2.0)])

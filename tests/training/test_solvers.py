@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import reference_risks as reference
-from rocmax import PartialAUCSVC, _core
+from rocmax import PartialAUCSVC, _core, risks
 from rocmax._core import minimise_on_simplex
 from rocmax._runtime.settings import using
 from rocmax.designs import as_design
-from rocmax.risks import Hinge, Logistic, Naive, Oracle, Ramp, Tight, Trimmed
+from rocmax.risks import Logistic, Oracle, Trimmed
 from rocmax.solvers import Bundle, Model, minimise_convex, minimise_smooth, minimise_trimmed
 from rocmax.solvers._augmented import Envelope
 from rocmax.solvers._convex_concave import State
@@ -37,11 +37,11 @@ def test_surrogates_match_known_values(case):
     scores = np.array(case["pos"] + case["neg"])
     y = np.repeat([1, 0], [len(case["pos"]), len(case["neg"])])
     problem, fpr_range = _core.Problem(y == 1), tuple(case["fpr_range"])
-    tight = Tight(fpr_range).bind(problem, 1)(scores)
+    tight = risks.tight(problem, fpr_range, 1)(scores)
     assert tight.value == pytest.approx(case["tight"], abs=1e-12)
     assert 1.0 - tight.partial_auc == pytest.approx(case["risk"], abs=1e-12)
-    assert Naive(fpr_range).bind(problem, 1)(scores).value == pytest.approx(case["naive"], abs=1e-12)
-    assert Ramp(fpr_range).bind(problem, 1).whole(scores).value == pytest.approx(
+    assert risks.naive(problem, fpr_range, 1)(scores).value == pytest.approx(case["naive"], abs=1e-12)
+    assert risks.ramp(problem, fpr_range, 1).whole(scores).value == pytest.approx(
         reference.ramp(y, scores, fpr_range), abs=1e-12
     )
 
@@ -50,20 +50,20 @@ def test_surrogates_match_known_values(case):
 @pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_matrix])
 def test_tight_reaches_the_known_optimum(case, store):
     X, y, fpr_range = np.array(case["X"]), np.array(case["y"]), tuple(case["fpr_range"])
-    oracle = Tight(fpr_range).bind(_core.Problem(y == 1), 1)
+    oracle = risks.tight(_core.Problem(y == 1), fpr_range, 1)
     found = minimise_convex(oracle, as_design(store(X)), case["C"], tol=1e-8, max_iter=2000)
     assert found.gap <= 1e-8
     assert found.objective == pytest.approx(case["objective"], rel=1e-6)
     assert found.bound <= case["objective"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("risk", [Tight, Naive])
+@pytest.mark.parametrize("risk", [risks.tight, risks.naive])
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
 def test_the_objective_and_its_bound_are_true(risk, fpr_range, C):
     X, y = overlapping(np.random.default_rng(0), shift=3.0)
-    oracle = risk(fpr_range).bind(_core.Problem(y == 1), 1)
-    value = {Tight: reference.tight, Naive: reference.naive}[risk]
+    oracle = risk(_core.Problem(y == 1), fpr_range, 1)
+    value = getattr(reference, risk.__name__)
     found = minimise_convex(oracle, as_design(X), C, tol=1e-6, max_iter=2000)
     w = found.model.vector
 
@@ -86,12 +86,12 @@ def test_the_objective_and_its_bound_are_true(risk, fpr_range, C):
 def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
     X, y = overlapping(np.random.default_rng(2), n=400)
     problem, design = _core.Problem(y == 1), as_design(X)
-    start = minimise_convex(Tight((0.0, 1.0)).bind(problem, 1), design, C, tol=1e-2, max_iter=500).model
+    start = minimise_convex(risks.tight(problem, (0.0, 1.0), 1), design, C, tol=1e-2, max_iter=500).model
 
     def objective(model):
         return 0.5 * model.vector @ model.vector + C * reference.ramp(y, X @ model.vector, fpr_range)
 
-    ramp = Ramp(fpr_range).bind(problem, 1)
+    ramp = risks.ramp(problem, fpr_range, 1)
     found = minimise_trimmed(ramp, design, C, tol=1e-4, max_iter=3000, start=start)
     assert found.gap <= 1e-4
     assert found.objective == pytest.approx(objective(found.model), rel=1e-9)
@@ -110,7 +110,7 @@ def descended(risk, design, C, max_iter, start):
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_newton_steps_take_the_ramp_down(fpr_range, C):
     X, y = overlapping(np.random.default_rng(2), n=400)
-    ramp, design = Ramp(fpr_range).bind(_core.Problem(y == 1), 1), as_design(X)
+    ramp, design = risks.ramp(_core.Problem(y == 1), fpr_range, 1), as_design(X)
     start = Model.of(np.ones(design.dim), design)
 
     def objective(vector):
@@ -132,7 +132,7 @@ def test_newton_steps_of_whole_weights_are_those_of_repeated_samples(fpr_range):
     repeated = np.repeat(np.arange(len(y)), weight)
     found = []
     for rows, weights in ((slice(None), weight.astype(float)), (repeated, None)):
-        ramp, design = Ramp(fpr_range).bind(_core.Problem(y[rows] == 1, weights), 1), as_design(X[rows])
+        ramp, design = risks.ramp(_core.Problem(y[rows] == 1, weights), fpr_range, 1), as_design(X[rows])
         start = Model.of(np.ones(design.dim), design)
         found.append(descended(ramp, design, 10.0, 10, start))
     assert len(found[0][2]) > 3
@@ -146,7 +146,7 @@ def two_hinges(labels, weight=None, fpr_range=(0.05, 0.3)):
 
 
 @pytest.mark.parametrize("kind", ["none", "whole", "fractions", "fractions that leave ones"])
-@pytest.mark.parametrize("surrogate", [Hinge, Ramp])
+@pytest.mark.parametrize("surrogate", [risks.hinge, risks.ramp])
 def test_a_risk_is_the_least_of_those_without_the_negatives_above(surrogate, kind):
     rng = np.random.default_rng(6)
     for _ in range(60):
@@ -158,7 +158,7 @@ def test_a_risk_is_the_least_of_those_without_the_negatives_above(surrogate, kin
         elif kind == "fractions that leave ones":
             weight = np.where(np.arange(n) == n - 1, 0.5, 1.0)
         fpr_range = tuple(np.sort(rng.choice(np.arange(1, 21), 2, replace=False) / 20))
-        risk = surrogate(fpr_range).bind(_core.Problem(y, weight), 1)
+        risk = surrogate(_core.Problem(y, weight), fpr_range, 1)
         if not isinstance(risk, Trimmed):
             continue
         scores, others = (np.round(rng.standard_normal(n), 1) for _ in range(2))
@@ -183,7 +183,7 @@ def wide(rng, n=600, d=2000):
 @pytest.mark.parametrize("store", [sp.csr_array, sp.csr_array.toarray])
 def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store):
     X, y = wide(np.random.default_rng(0))
-    oracle, design = Tight(fpr_range).bind(_core.Problem(y), 1), as_design(store(X))
+    oracle, design = risks.tight(_core.Problem(y), fpr_range, 1), as_design(store(X))
     found = minimise_convex(oracle, design, 1e3, tol=1e-6, max_iter=2000)
     w = found.model.vector
     assert found.gap <= 1e-6 and found.n_iter < 120
@@ -204,7 +204,7 @@ def test_few_steps_prove_that_zero_is_optimal():
     rng = np.random.default_rng(0)
     y = np.arange(4_000) % 10 == 0
     X = rng.standard_normal((4_000, 300)) + 0.03 * y[:, None]
-    oracle = Tight((0.0, 0.05)).bind(_core.Problem(y), 1)
+    oracle = risks.tight(_core.Problem(y), (0.0, 0.05), 1)
     found = minimise_convex(oracle, as_design(X), 100.0, tol=1e-3, max_iter=2000)
     assert found.gap <= 1e-3 and found.zero_within(1e-3) and found.n_iter <= 60
 
@@ -212,7 +212,7 @@ def test_few_steps_prove_that_zero_is_optimal():
 def test_multipliers_serve_the_next_fit():
     X, y = wide(np.random.default_rng(1))
     design, bundle = as_design(X), Bundle(as_design(X))
-    oracle = Tight((0.0, 0.1)).bind(_core.Problem(y), 1)
+    oracle = risks.tight(_core.Problem(y), (0.0, 0.1), 1)
     first = minimise_convex(oracle, design, 1e2, tol=1e-4, max_iter=999, bundle=bundle)
     assert bundle.multipliers is not None
     second = minimise_convex(oracle, design, 1e3, tol=1e-4, max_iter=999, bundle=bundle, start=first.model)
@@ -222,7 +222,7 @@ def test_multipliers_serve_the_next_fit():
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.1)])
 def test_the_ramp_of_wide_data_is_certified(fpr_range):
     X, y = wide(np.random.default_rng(2))
-    ramp, design, C = Ramp(fpr_range).bind(_core.Problem(y), 1), as_design(X), 1e3
+    ramp, design, C = risks.ramp(_core.Problem(y), fpr_range, 1), as_design(X), 1e3
     convex = ramp.at(np.zeros(design.n_samples)).convex
     start = minimise_convex(convex, design, 1.0, tol=1e-2, max_iter=2000).model
     found = minimise_trimmed(ramp, design, C, tol=1e-4, max_iter=500, start=start)
@@ -281,7 +281,7 @@ def test_newton_steps_of_two_hinges_solve_the_dense_equations(store):
 def test_scores_and_norms_of_a_model_stay_exact():
     X, y = overlapping(np.random.default_rng(3))
     found = minimise_convex(
-        Tight((0.0, 0.2)).bind(_core.Problem(y == 1), 1), as_design(X), 50.0, tol=1e-8, max_iter=999
+        risks.tight(_core.Problem(y == 1), (0.0, 0.2), 1), as_design(X), 50.0, tol=1e-8, max_iter=999
     )
     assert isinstance(found.model, Model)
     np.testing.assert_allclose(found.model.scores, X @ found.model.vector, rtol=0, atol=1e-11)
@@ -326,7 +326,7 @@ def test_newton_solves_smooth_risks_of_any_scale(C, weighted, separable):
         X = np.column_stack([X, 2.0 * y - 1.0])
     weight = np.maximum(0.0, rng.uniform(-0.3, 1.0, len(y))) if weighted else None
     design, problem = as_design(X), _core.Problem(y == 1, weight)
-    objective = Objective(Logistic((0.0, 1.0)).bind(problem, 1), design, C)
+    objective = Objective(Logistic(problem, (0.0, 1.0), 1), design, C)
     model = minimise_smooth(objective, objective.zero(), tol=1e-10)
     value, found = objective(model)
     gradient = model.vector + C * X.T @ found.coef
@@ -343,7 +343,7 @@ def test_newton_solves_smooth_risks_of_any_scale(C, weighted, separable):
 def test_newton_from_far_away_is_halved_until_it_falls():
     rng = np.random.default_rng(7)
     X, y = overlapping(rng, n=150, d=8)
-    objective = Objective(Logistic((0.0, 1.0)).bind(_core.Problem(y == 1), 1), as_design(X), 100.0)
+    objective = Objective(Logistic(_core.Problem(y == 1), (0.0, 1.0), 1), as_design(X), 100.0)
     near, far = (
         minimise_smooth(objective, Model.of(scale * rng.standard_normal(8), objective.design), tol=1e-12)
         for scale in (0.0, 30.0)

@@ -84,8 +84,8 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
 
     def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, space: Space) -> None:
         """Set the fitted attributes except the threshold."""
-        own = getattr(surrogate, "__name__", type(surrogate).__name__)
-        self.surrogate_ = surrogate if isinstance(surrogate, str) else own
+        own = "hinge" if isinstance(surrogate, _core.PairList) else type(surrogate).__name__
+        self.surrogate_ = surrogate if isinstance(surrogate, str) else getattr(surrogate, "__name__", own)
         self.history_ = {
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc", "step")

@@ -19,7 +19,7 @@ from rocmax.estimators._base import Data, Threshold
 from rocmax.estimators._machine import Machine
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.metrics.variances._resample import seed_of
-from rocmax.risks import Listed, Oracle, PairHinge
+from rocmax.risks import Oracle, PairHinge
 from rocmax.solvers import Objective, Progress, SolverResult, Tilt, minimise_pairs, of_cuts
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -174,7 +174,7 @@ class AUCSVC(Machine):
         else:
             pairs = given_pairs(self.pairs, problem, threads)
         self.n_pairs_ = len(pairs)
-        return Listed(pairs)
+        return pairs
 
     def _solved(self, training: Training, surrogate: Surrogate, C: float, **options: Any) -> SolverResult:
         """Minimise the objective and keep the multipliers of the pairs, which make the model."""

@@ -14,7 +14,7 @@ from rocmax._typing import F64, Bool
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import one_model, verify
 from rocmax.metrics.samples._samples import Samples
-from rocmax.risks import Hinge, Logistic, Naive, Oracle, Ramp, Risk, Tight
+from rocmax.risks import Logistic, Oracle, Range, Trimmed, hinge, naive, ramp, tight
 from rocmax.solvers._proof import Arrangement, Pairs
 
 FULL = (0.0, 1.0)
@@ -23,7 +23,7 @@ FULL = (0.0, 1.0)
 class NamedSurrogate(NamedTuple):
     """What is known of a surrogate beside its risk on a range."""
 
-    risk: Callable[[tuple[float, float]], Risk]
+    risk: Callable[[_core.Problem, Range, int], Oracle | Trimmed]
     given: bool = True  # whether users may name it
     proven: bool = True  # whether its cuts count pairs, which a certificate lists
     convex: bool = True  # on every range; others are no candidates with landmarks
@@ -37,11 +37,13 @@ class NamedSurrogate(NamedTuple):
 # full-range training on any range, and means not smoothed over C, are worse.
 SURROGATES = {
     "logistic": NamedSurrogate(Logistic, given=False, proven=False, steady=True, lead=0.0),
-    "auc": NamedSurrogate(lambda _: Tight(FULL), given=False, steady=True, lead=0.5, from_zero="tight"),
-    "tight": NamedSurrogate(Tight, lead=1.0),
-    "naive": NamedSurrogate(Naive),
-    "hinge": NamedSurrogate(Hinge, convex=False, from_zero="tight"),
-    "ramp": NamedSurrogate(Ramp, convex=False, lead=1.0),
+    "auc": NamedSurrogate(
+        lambda problem, _, threads: tight(problem, FULL, threads), given=False, steady=True, lead=0.5, from_zero="tight"
+    ),
+    "tight": NamedSurrogate(tight, lead=1.0),
+    "naive": NamedSurrogate(naive),
+    "hinge": NamedSurrogate(hinge, convex=False, from_zero="tight"),
+    "ramp": NamedSurrogate(ramp, convex=False, lead=1.0),
 }
 PROVEN = {name: known.risk for name, known in SURROGATES.items() if known.proven}
 
@@ -126,7 +128,7 @@ def surrogate_risk(
     verify(data)
     positive, weight = np.ascontiguousarray(data.positive), data.weights
     problem = _core.Problem(positive, weight)
-    risk = SURROGATES[name].risk(bounds).bind(problem, data.threads)
+    risk = SURROGATES[name].risk(problem, bounds, data.threads)
     found = (risk if isinstance(risk, Oracle) else risk.whole)(np.ascontiguousarray(data.score, dtype=np.float64))
     low, high = problem.ranks(*bounds)
     counts = np.abs(found.coef) * weight[positive].sum() * (high - low) / np.where(weight > 0, weight, 1.0)
@@ -147,7 +149,7 @@ class Convex(NamedTuple):
         low, high = problem.ranks(*(FULL if surrogate == "auc" else fpr_range))
         if surrogate not in PROVEN:
             return cls(problem, Pairs.of(problem, (low, high), None, naive=False), 0.0, None)
-        oracle = PROVEN[surrogate](fpr_range).bind(problem, n_threads(None))
+        oracle = PROVEN[surrogate](problem, fpr_range, n_threads(None))
         if isinstance(oracle, Oracle):
             return cls(problem, Pairs.of(problem, (low, high), None, naive=surrogate == "naive"), 0.0, oracle)
         step = oracle.at(before)

@@ -14,7 +14,7 @@ from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design
 from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES, Convex, named
-from rocmax.risks import Difference, Listed, Oracle, Own, Risk, RiskFunction, Trimmed
+from rocmax.risks import Difference, Oracle, OwnFunction, PairHinge, RiskFunction, Trimmed
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -64,7 +64,7 @@ _SINGLE_REACH = 2.0 / float(np.finfo(np.float32).eps)
 _AUTO_TOL = 1e-3, 1e-2
 
 # A name of SURROGATES, listed pairs, or a user's own function.
-Surrogate = str | Listed | RiskFunction
+Surrogate = str | _core.PairList | RiskFunction
 
 
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
@@ -429,11 +429,13 @@ class Training:
     def bound(self, surrogate: Surrogate) -> tuple[Oracle | Trimmed, Bundle]:
         """Return the oracle of a surrogate and its cuts so far."""
         if surrogate not in self._known:
-            risk: Risk
+            of = self.problem, self._fpr_range, self._n_threads
+            oracle: Oracle | Trimmed
             if isinstance(surrogate, str):
-                risk = SURROGATES[surrogate].risk(self._fpr_range)
+                oracle = SURROGATES[surrogate].risk(*of)
+            elif isinstance(surrogate, _core.PairList):
+                oracle = PairHinge(surrogate, self.problem.labels, self._n_threads)
             else:
-                risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
-            oracle = risk.bind(self.problem, self._n_threads)
+                oracle = OwnFunction(*of, surrogate)
             self._known[surrogate] = oracle, Bundle(self.design, proves=self._proves)
         return self._known[surrogate]

@@ -20,8 +20,7 @@ from rocmax.estimators._base import Data, Threshold, atomic, merged, warn_if_con
 from rocmax.estimators._kernels import KernelRanker, support_of
 from rocmax.metrics import partial_auc_score
 from rocmax.papers._stumps import PaperRanker, column, columns_of, in_memory
-from rocmax.risks import Evaluation
-from rocmax.risks._base import OwnOracle
+from rocmax.risks import Evaluation, OwnOracle
 from rocmax.solvers import Objective, leave_zero, minimise_convex
 
 # Partial areas that differ by no more are equal, so that rounding does not choose.

@@ -2,7 +2,7 @@
 
 A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``adjoint``::
 
-    risk = Tight((0.0, 0.1)).bind(Problem(y == 1), 1)  # from rocmax.risks
+    risk = tight(_core.Problem(y == 1), (0.0, 0.1), 1)  # of rocmax.risks
     found = minimise_convex(risk, MyStorage(...), C=10.0, tol=1e-3, max_iter=1000)
     found.model.vector, found.gap
 """

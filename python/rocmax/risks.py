@@ -1,28 +1,191 @@
-"""The risks of the surrogates, of functions of the user, and of pairs."""
+"""Risks: the oracles of surrogates for labels, which solvers evaluate at scores, and smoothed risks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from rocmax import _core
 from rocmax._parameters import as_float, check_choice, check_positive, shown
-from rocmax._typing import F64, Bool
-from rocmax.risks._base import Difference, Evaluation, Oracle, OwnOracle, Trimmed
+from rocmax._typing import F64, Bool, Rows
+
+Range = tuple[float, float]
+# Of the negatives: the score at which half a sample counts, the width over which its share rises, the share of a tie.
+Selection = tuple[float, float, float]
+
+
+class Smoothed(NamedTuple):
+    """A cut R(s') >= offset + coef . s', close to R around the scores it was made at, and its curvature there."""
+
+    offset: float
+    coef: F64
+    curvature: "Curvature"
+
+
+class Curvature(NamedTuple):
+    """The second derivative of a smoothed sum of hinges over the scores.
+
+    A pair whose difference lies in the smoothed part of its hinge is a spring between its two scores; the negatives
+    near the threshold of a selection are tied to their mean.
+    """
+
+    problem: _core.Problem
+    scores: F64
+    hinges: list[tuple[float, float, Selection]]
+    width: float
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples of positive weight."""
+        weight = self.problem.sample_weight
+        return len(self.scores) if weight is None else int(np.count_nonzero(weight))
+
+    def sample(self, size: int, seed: int) -> tuple[Rows, _core.Curvature]:
+        """Return the rows of a sample, and its estimate of the curvature, over the scores of these rows."""
+        return _core.Curvature.drawn(*self, size, seed)
+
+
+# The relative rounding of a sum of weights.
+_ROUNDING = 1e-9
+
+
+class Evaluation(NamedTuple):
+    """The result of an oracle at scores s: R(s), a subgradient, R(s) - coef . s, and the ranked partial AUC."""
+
+    value: float
+    coef: F64
+    partial_auc: float
+    offset: float
+
+
+class Proximal(NamedTuple):
+    """The proximal point p of a hinge h, which minimises h(p) + 1/2 sum_k c_k (p_k - s_k)^2."""
+
+    offset: float  # of the cut h(s') >= offset + coef . s', which touches h at p
+    coef: F64  # c (s - p), the slope of the minimum
+    rows: Rows  # tied in p, group after group: a spring of strength c_k ties each to the mean of its group
+    starts: Rows  # of the groups
+
+
+class Oracle:
+    """A risk R of score vectors, if convex with R(s') >= R(s) + coef . (s' - s); invariant to a shift of the scores."""
+
+    # The error message if a bound turns out false; "" for risks that are known to be convex.
+    doubt = ""
+    _at_zero: float | None = None  # R of equal scores, the margin of the pairs
+
+    def __init__(self, core: _core.Oracle, n_threads: int, margin: float | None = 1.0) -> None:
+        self._core, self._n_threads, self._at_zero = core, n_threads, margin
+        # Which samples are positive, and the weights, None if all are 1.
+        self.labels, self.sample_weight = core.problem.labels, core.problem.sample_weight
+
+    def __call__(self, scores: F64, /) -> Evaluation:
+        """Evaluate the risk; O(N + (m + j_b) log(m + j_b))."""
+        coef = np.empty(len(scores))
+        value, partial_auc, offset = self._core.evaluate(scores, coef, self._n_threads)
+        return Evaluation(max(value, 0.0), coef, partial_auc, offset)  # a difference of sums is rounded
+
+    def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
+        """Evaluate the risk at the scores base + step change without forming them."""
+        coef = np.empty(len(base))
+        value, partial_auc, offset = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
+        return Evaluation(max(value, 0.0), coef, partial_auc, offset)
+
+    def smooth(self, scores: F64, width: float) -> Smoothed | None:
+        """Return a cut of the risk, smoothed over a width of scores; None if the risk is not a sum of hinges."""
+        coef = np.empty(len(scores))
+        smoothed = self._core.smooth(scores, coef, width, self._n_threads)
+        if smoothed is None:
+            return None
+        offset, hinges = smoothed
+        return Smoothed(offset, coef, Curvature(self._core.problem, scores, hinges, width))
+
+    @cached_property
+    def hinges(self) -> list[tuple[float, float]] | None:
+        """Return a pair's weight and the number of highest negatives of each hinge; None if R is no sum of such."""
+        return self._core.hinges()
+
+    def proximal(self, hinge: int, scores: F64, stiffness: tuple[float, float]) -> Proximal:
+        """Return the proximal point of a hinge, given the stiffness of positives and negatives."""
+        coef = np.empty(len(scores))
+        offset, rows, starts = self._core.proximal(hinge, scores, stiffness, coef, self._n_threads)
+        return Proximal(offset, coef, rows, starts)
+
+    def stiffness(self, found: Evaluation) -> F64:
+        """Return the second derivative of a smooth risk: the strengths of springs between samples and their mean."""
+        raise NotImplementedError("a risk with kinks has no second derivative")
+
+    def at_zero(self, n_samples: int) -> float:
+        """Return R of equal scores."""
+        if self._at_zero is None:
+            self._at_zero = self(np.zeros(n_samples)).value
+        return self._at_zero
+
+
+class OwnOracle(Oracle):
+    """A risk that defines `__call__` and nothing else."""
+
+    hinges = None
+
+    def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
+        """Evaluate the risk at the scores base + step change."""
+        return self(base + step * change)
+
+    def smooth(self, scores: F64, width: float) -> None:
+        """Return None: the risk is no sum of hinges."""
 
 
 @dataclass(frozen=True)
-class OfRange:
-    """A risk whose only parameter is its range."""
+class Difference:
+    """A risk convex - concave >= 0, both convex, non-negative; `below` has the negatives counted, None if all."""
 
-    fpr_range: tuple[float, float]
+    convex: Oracle
+    concave: Oracle | None
+    below: F64 | None = None
 
 
-class Tight(OfRange):
-    """The tight structural surrogate; convex.
+@dataclass(frozen=True)
+class Trimmed:
+    """A risk R of the negatives below the `above` highest ones, evaluated by `whole`; not convex.
+
+    R is the minimum of R_S over all sets S of negatives of that number (or weight). R_S leaves out S and counts the
+    highest of the others; it is a :class:`Difference`, made by `part` from the weights of the others. So R_S is at
+    least R, and equal to it wherever S are the highest negatives.
+    """
+
+    whole: Oracle
+    above: float
+    part: Callable[[F64 | None], Difference]
+
+    def at(self, scores: F64, last: Difference | None = None) -> Difference:
+        """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
+        below = self._below(scores) if self.above else None
+        # The weight of a negative that is left out in part has the rounding of a sum.
+        if last is not None and (below is None or np.abs(below - last.below).max() <= _ROUNDING * below.max()):  # type: ignore[operator]
+            return last
+        return self.part(below)
+
+    def _below(self, scores: F64) -> F64:
+        """Return the weights of the negatives without the highest ones; O(n), O(n log n) with weights."""
+        negatives = np.flatnonzero(~self.whole.labels)
+        weight, falling = self.whole.sample_weight, -scores[negatives]
+        below = np.zeros(len(scores))
+        if weight is None:
+            below[negatives] = 1.0
+            below[negatives[np.argpartition(falling, int(self.above))[: int(self.above)]]] = 0.0
+        else:
+            order = negatives[np.argsort(falling, kind="stable")]
+            own = weight[order]
+            below[order] = np.clip(np.cumsum(own) - self.above, 0.0, own)
+        return below
+
+
+def tight(problem: _core.Problem, fpr_range: Range, n_threads: int) -> Oracle:
+    """Return the tight structural surrogate; convex.
 
     R(s) = 1/M sum_i max_{0<=r<=j_b} [ sum_{k<=r} (t_(k) - s_i) + max(0, r - j_a) ], M = m (j_b - j_a)
     (Narasimhan and Agarwal, 2016, eq. 18 and Algorithms 2-3).
@@ -30,47 +193,39 @@ class Tight(OfRange):
     The pairwise hinge if the range starts at zero. Unbounded: positives ranked very low dominate the risk. If no
     direction lifts the mean positive above the mean of the top j_b negatives, the zero model is the minimiser.
     """
-
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        return Oracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
+    return Oracle(_core.Oracle.tight(problem, *fpr_range), n_threads)
 
 
-class Naive(OfRange):
-    """The structural surrogate over the order of all negatives, an upper bound of the tight one; convex.
+def naive(problem: _core.Problem, fpr_range: Range, n_threads: int) -> Oracle:
+    """Return the structural surrogate over the order of all negatives, an upper bound of the tight one; convex.
 
     R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a)
     (Narasimhan and Agarwal, 2016, eq. 11).
 
     The tight surrogate plus 1/M sum_i sum_{k>j_b} (t_(k) - s_i)_+, which penalises negatives beyond the range.
     """
-
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        return Oracle(_core.Oracle.naive(problem, *self.fpr_range), n_threads)
+    return Oracle(_core.Oracle.naive(problem, *fpr_range), n_threads)
 
 
-class Hinge(OfRange):
-    """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only if the range starts at zero.
+def hinge(problem: _core.Problem, fpr_range: Range, n_threads: int) -> Oracle | Trimmed:
+    """Return the mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only if it starts at zero.
 
     Otherwise it is the minimum, over all sets S of j_a negatives, of the convex hinge without S (see `Trimmed`).
     """
-
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Trimmed:
-        risk = _trimmed(problem, self.fpr_range, [1.0], n_threads)
-        return risk if risk.above else risk.part(None).convex
+    risk = _trimmed(problem, fpr_range, [1.0], n_threads)
+    return risk if risk.above else risk.part(None).convex
 
 
-class Ramp(OfRange):
-    """The mean of min(1, (1 - s + t)_+) over the pairs of the range: each pair costs at most 1; not convex.
+def ramp(problem: _core.Problem, fpr_range: Range, n_threads: int) -> Trimmed:
+    """Return the mean of min(1, (1 - s + t)_+) over the pairs of the range, each at most 1; not convex.
 
     With h(k) = 1/M sum_i sum_r (k - s_i + t_(r))_+ over the range, R = h(1) - h(0). If the range starts at zero, both
     are convex; otherwise they are if the negatives above the range are left out (see `Trimmed`).
     """
-
-    def bind(self, problem: _core.Problem, n_threads: int) -> Trimmed:
-        return _trimmed(problem, self.fpr_range, [1.0, 0.0], n_threads)
+    return _trimmed(problem, fpr_range, [1.0, 0.0], n_threads)
 
 
-def _trimmed(problem: _core.Problem, fpr_range: tuple[float, float], margins: list[float], n_threads: int) -> Trimmed:
+def _trimmed(problem: _core.Problem, fpr_range: Range, margins: list[float], n_threads: int) -> Trimmed:
     """Return the hinge of the first margin over the pairs of the range, less that of the second margin, if any."""
     (j_a, j_b), n = problem.ranks(*fpr_range), problem.ranks(0.0, 1.0)[1]
     labels, weight = problem.labels, problem.sample_weight
@@ -104,18 +259,14 @@ _LEAST = float(np.finfo(np.float64).tiny)
 _MAX_STEPS = 200
 
 
-class Logistic(OfRange):
-    """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i; the partial AUC is of `fpr_range`."""
+class Logistic(OwnOracle):
+    """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i; the partial AUC is of `fpr_range`.
 
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
+    All values are sums of terms of one sign, so that a risk next to 0 keeps its digits.
+    """
 
-
-class _LogisticOracle(OwnOracle):
-    """All values are sums of terms of one sign, so that a risk next to 0 keeps its digits."""
-
-    def __init__(self, core: _core.Oracle, n_threads: int) -> None:
-        super().__init__(core, n_threads, None)
+    def __init__(self, problem: _core.Problem, fpr_range: Range, n_threads: int) -> None:
+        super().__init__(_core.Oracle.tight(problem, *fpr_range), n_threads, None)
         positive, weight = self.labels, self.sample_weight
         self._sign = np.where(positive, 1.0, -1.0)
         self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
@@ -161,22 +312,13 @@ class _LogisticOracle(OwnOracle):
 RiskFunction = Callable[[F64, Any, F64 | None], tuple[float, F64]]
 
 
-@dataclass(frozen=True)
-class Own:
+class OwnFunction(OwnOracle):
     """A convex R(s) >= 0, and a subgradient of shape (n_samples,), from ``function(s, positive, weight)``."""
 
-    fpr_range: tuple[float, float]
-    function: RiskFunction
-
-    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        return _OwnFunction(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.function)
-
-
-class _OwnFunction(OwnOracle):
     doubt = "surrogate is not convex or its subgradient is wrong; check it with finite differences"
 
-    def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
-        super().__init__(core, n_threads, None)
+    def __init__(self, problem: _core.Problem, fpr_range: Range, n_threads: int, function: RiskFunction) -> None:
+        super().__init__(_core.Oracle.tight(problem, *fpr_range), n_threads, None)
         self._function = function
         # A function must not write into the arrays of the problem: these are views that cannot be written to.
         self._positive, weight = np.broadcast_to(self.labels, self.labels.shape), self.sample_weight
@@ -240,17 +382,6 @@ def blended_pair_loss(
             raise ValueError(f"widen must be at least 1, or None, got {shown(widen)}")
         low, high = 0.0, min(1.0, float(widen) * high)
     return share, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low) if of_tpr else PairLoss(loss, "fpr", low, high)
-
-
-class Listed:
-    """The hinge over listed pairs."""
-
-    def __init__(self, pairs: _core.PairList) -> None:
-        self.pairs = pairs
-        self.__name__ = "hinge"  # of `surrogate_`
-
-    def bind(self, problem: _core.Problem, n_threads: int) -> "PairHinge":
-        return PairHinge(self.pairs, problem.labels, n_threads)
 
 
 class PairHinge(OwnOracle):
