@@ -11,17 +11,14 @@ from rocmax import (
 from rocmax._core import __version__ as __version__
 from rocmax.boosting import PartialAUCBoostingClassifier as PartialAUCBoostingClassifier
 from rocmax.ensemble import PartialAUCEnsembleClassifier as PartialAUCEnsembleClassifier
-from rocmax.estimators import (
-    AUCRLS as AUCRLS,
-    AUCRLSCV as AUCRLSCV,
-    AUCSVC as AUCSVC,
-    RLS as RLS,
-    RLSCV as RLSCV,
-    Certificate as Certificate,
+from rocmax.estimators._certificate import Certificate as Certificate
+from rocmax.estimators._pairwise import AUCSVC as AUCSVC
+from rocmax.estimators._partial import (
     PartialAUCPath as PartialAUCPath,
     PartialAUCSVC as PartialAUCSVC,
-    PartialAUCSVCCV as PartialAUCSVCCV,
-    SurrogateRisk as SurrogateRisk,
     partial_auc_path as partial_auc_path,
-    surrogate_risk as surrogate_risk,
 )
+from rocmax.estimators._partial_cv import PartialAUCSVCCV as PartialAUCSVCCV
+from rocmax.estimators._rls import AUCRLS as AUCRLS, RLS as RLS
+from rocmax.estimators._rls_cv import AUCRLSCV as AUCRLSCV, RLSCV as RLSCV
+from rocmax.estimators._surrogates import SurrogateRisk as SurrogateRisk, surrogate_risk as surrogate_risk

@@ -15,7 +15,8 @@ from pathlib import Path
 _SERVER = """
 import json, os, signal, sys
 import numpy, scipy.linalg, scipy.special, sklearn.pipeline
-import rocmax.boosting, rocmax.estimators, rocmax.metrics._infer, rocmax.metrics._compare, rocmax.papers
+import rocmax.boosting, rocmax.estimators._pairwise, rocmax.estimators._partial_cv, rocmax.estimators._rls_cv
+import rocmax.metrics._infer, rocmax.metrics._compare, rocmax.papers
 for line in sys.stdin:
     process = os.fork()
     if not process:
