@@ -34,12 +34,6 @@ def test_names_need_no_source_files(tmp_path: Path) -> None:
     assert done.stdout.startswith("PartialAUCSVC AUC ") and str(tmp_path) in done.stdout, done.stderr
 
 
-def test_the_estimators_are_all_offered() -> None:
-    from rocmax import estimators
-
-    assert {name for name in estimators.__all__ if not name.startswith("_")} <= set(rocmax.__all__)
-
-
 @pytest.mark.parametrize(
     "first",
     [
