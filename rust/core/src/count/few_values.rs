@@ -23,7 +23,7 @@ const PROBES: usize = 32;
 /// Marks a free place: not the bits of a finite score.
 const FREE: u64 = u64::MAX;
 
-/// A value, and how many negatives and positives have it.
+/// A value, and how many positives and negatives have it.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     bits: u64,
@@ -99,7 +99,7 @@ impl Values {
                 && scores
                     .iter()
                     .zip(positive)
-                    .all(|(&x, &positive)| self.add(x.into(), [u32::from(!positive), u32::from(positive)]))
+                    .all(|(&x, &positive)| self.add(x.into(), [u32::from(positive), u32::from(!positive)]))
         })
     }
 
@@ -107,18 +107,7 @@ impl Values {
     fn sum(&self) -> PairCounts {
         let mut values = self.places.iter().filter(|value| value.bits != FREE).copied().collect::<Vec<_>>();
         values.sort_unstable_by(|x, y| f64::total_cmp(&f64::from_bits(x.bits), &f64::from_bits(y.bits)));
-        let (mut below, mut sums) = ([0u64; 2], PairCounts::default());
-        for Value { counts, .. } in values {
-            let [n_neg, n_pos] = counts.map(u64::from);
-            // Twice the numbers of the other class below, ties counted half: less than 2^33.
-            let [of_pos, of_neg] = [2 * below[0] + n_neg, 2 * below[1] + n_pos].map(u128::from);
-            sums.won += u128::from(n_pos * below[0]);
-            sums.tied += u128::from(n_pos * n_neg);
-            sums.squares[0] += u128::from(n_pos) * of_pos.pow(2);
-            sums.squares[1] += u128::from(n_neg) * of_neg.pow(2);
-            below = [below[0] + n_neg, below[1] + n_pos];
-        }
-        sums
+        PairCounts::of_blocks(values.iter().map(|value| value.counts.map(u64::from)))
     }
 }
 

@@ -25,6 +25,21 @@ impl PairCounts {
         self.squares.iter_mut().zip(other.squares).for_each(|(sum, more)| *sum += more);
     }
 
+    /// The counts of blocks of equal scores, by ascending score: the positives and the negatives of each.
+    pub(crate) fn of_blocks(blocks: impl Iterator<Item = [u64; 2]>) -> Self {
+        let (mut below, mut counts) = ([0u64; 2], Self::default());
+        for [n_pos, n_neg] in blocks {
+            // Twice the numbers of the other class below, ties counted half: less than 2^33.
+            let [of_pos, of_neg] = [2 * below[1] + n_neg, 2 * below[0] + n_pos].map(u128::from);
+            counts.won += u128::from(n_pos * below[1]);
+            counts.tied += u128::from(n_pos * n_neg);
+            counts.squares[0] += u128::from(n_pos) * of_pos.pow(2);
+            counts.squares[1] += u128::from(n_neg) * of_neg.pow(2);
+            below = [below[0] + n_pos, below[1] + n_neg];
+        }
+        counts
+    }
+
     /// The counts from the look-ups of class `asking` (0 positive, 1 negative) in a table of the other, and the squares
     /// of both sides.
     pub(crate) fn of_found(asking: usize, sizes: [usize; 2], found: Found, squares: [u128; 2]) -> Self {

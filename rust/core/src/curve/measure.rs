@@ -122,18 +122,8 @@ impl Curve {
     /// [`auc_moments`] of the samples of this curve, of which each has weight 1, to the bit. O(number of distinct
     /// scores).
     pub fn auc_moments(&self) -> (f64, [f64; 2]) {
-        let (mut above, mut doubled, mut squares) = ([0; 2], 0, [0; 2]);
-        let sizes = [self.pos as u64, self.neg as u64];
-        for step in &self.steps {
-            let (pos, neg) = (u64::from(step.pos as u32), u64::from(step.neg as u32));
-            // Twice the negatives that a positive beats, and twice the positives that do not beat a negative.
-            let won = [2 * (sizes[1] - above[1]) - neg, 2 * (sizes[0] - above[0]) - pos];
-            doubled += u128::from(pos * won[0]);
-            squares[0] += u128::from(pos * won[0]) * u128::from(won[0]);
-            squares[1] += u128::from(neg * won[1]) * u128::from(won[1]);
-            above = [above[0] + pos, above[1] + neg];
-        }
-        moments_of_counts(sizes.map(u128::from), doubled, squares)
+        let blocks = self.steps.iter().rev().map(|step| [step.pos, step.neg].map(|size| u64::from(size as u32)));
+        moments_of_counts([self.pos as u128, self.neg as u128], PairCounts::of_blocks(blocks))
     }
 }
 
@@ -230,17 +220,16 @@ pub fn auc_moments(
     ctx: &Ctx<'_>,
 ) -> Result<(f64, [f64; 2])> {
     let counts = counts(labels, &scores, Wanted::Squares, scratch, ctx)?;
-    Ok(moments_of_counts([labels.n_pos() as u128, labels.n_neg() as u128], counts.doubled(), counts.squares))
+    Ok(moments_of_counts([labels.n_pos() as u128, labels.n_neg() as u128], counts))
 }
 
-/// The same by the sizes of the classes, twice the number of won pairs, and by class the sum of the squares of twice
-/// the pairs of each sample that are won.
-fn moments_of_counts(sizes: [u128; 2], doubled: u128, squares: [u128; 2]) -> (f64, [f64; 2]) {
-    let pairs = 2 * sizes[0] * sizes[1];
+/// The same by the sizes of the classes and the counts of their pairs.
+fn moments_of_counts(sizes: [u128; 2], counts: PairCounts) -> (f64, [f64; 2]) {
+    let (pairs, doubled) = (2 * sizes[0] * sizes[1], counts.doubled());
     let squares = [0, 1].map(|class| {
         let (size, other) = (sizes[class], sizes[1 - class]);
         let sum = if class == 0 { doubled } else { pairs - doubled };
-        let spread = size * squares[class] - sum * sum;
+        let spread = size * counts.squares[class] - sum * sum;
         spread as f64 / (size as f64 * (2.0 * other as f64).powi(2))
     });
     (doubled as f64 / pairs as f64, squares)

@@ -10,43 +10,50 @@ pub struct Labels<'a> {
     n_pos: usize,
 }
 
-/// The label types, each with the value of the positive class.
-#[derive(Debug, Clone, Copy)]
-enum Values<'a> {
-    Bool(&'a [bool]),
-    U8(&'a [u8], u8),
-    I8(&'a [i8], i8),
-    I32(&'a [i32], i32),
-    I64(&'a [i64], i64),
-    F64(&'a [f64], f64),
-}
-
 /// A type of label that [`Labels`] reads.
 pub trait Label: Copy + PartialOrd + Sync {
     #[doc(hidden)]
     fn labels(values: &[Self], positive: Self, n_pos: usize) -> Labels<'_>;
 }
 
-macro_rules! label {
-    ($($type:ty => $variant:ident),*) => {$(
-        impl Label for $type {
+macro_rules! labels {
+    ($($type:ty => $variant:ident),*) => {
+        /// The label types, each with the value of the positive class.
+        #[derive(Debug, Clone, Copy)]
+        enum Values<'a> {
+            $($variant(&'a [$type], $type)),*
+        }
+
+        $(impl Label for $type {
             fn labels(values: &[Self], positive: Self, n_pos: usize) -> Labels<'_> {
                 Labels { values: Values::$variant(values, positive), n_pos }
             }
-        }
-    )*};
-}
-label!(u8 => U8, i8 => I8, i32 => I32, i64 => I64, f64 => F64);
+        })*
 
-impl Label for bool {
-    fn labels(values: &[Self], _: Self, n_pos: usize) -> Labels<'_> {
-        Labels { values: Values::Bool(values), n_pos }
-    }
+        impl Labels<'_> {
+            /// Number of samples.
+            pub fn n_samples(&self) -> usize {
+                match self.values {
+                    $(Values::$variant(values, _) => values.len()),*
+                }
+            }
+
+            /// Writes to `out` whether the samples from `from` on are positive.
+            pub(crate) fn fill(&self, from: usize, out: &mut [bool]) {
+                match self.values {
+                    $(Values::$variant(values, positive) => {
+                        out.iter_mut().zip(&values[from..]).for_each(|(out, value)| *out = *value == positive);
+                    })*
+                }
+            }
+        }
+    };
 }
+labels!(bool => Bool, u8 => U8, i8 => I8, i32 => I32, i64 => I64, f64 => F64);
 
 impl<'a> From<&'a crate::Problem> for Labels<'a> {
     fn from(problem: &'a crate::Problem) -> Self {
-        Labels { values: Values::Bool(problem.labels()), n_pos: problem.n_pos() }
+        Labels::of_bools(problem.labels(), problem.n_pos())
     }
 }
 
@@ -79,19 +86,7 @@ impl<'a> Labels<'a> {
 
     /// Labels with a known number of positives, possibly none or all.
     pub(crate) fn of_bools(values: &'a [bool], n_pos: usize) -> Self {
-        Labels { values: Values::Bool(values), n_pos }
-    }
-
-    /// Number of samples.
-    pub fn n_samples(&self) -> usize {
-        match self.values {
-            Values::Bool(v) => v.len(),
-            Values::U8(v, _) => v.len(),
-            Values::I8(v, _) => v.len(),
-            Values::I32(v, _) => v.len(),
-            Values::I64(v, _) => v.len(),
-            Values::F64(v, _) => v.len(),
-        }
+        bool::labels(values, true, n_pos)
     }
 
     /// Number of positive samples.
@@ -102,23 +97,6 @@ impl<'a> Labels<'a> {
     /// Number of negative samples.
     pub fn n_neg(&self) -> usize {
         self.n_samples() - self.n_pos
-    }
-
-    /// Writes to `out` whether the samples from `from` on are positive.
-    pub(crate) fn fill(&self, from: usize, out: &mut [bool]) {
-        fn equal<T: PartialEq + Copy>(values: &[T], positive: T, out: &mut [bool]) {
-            for (o, &v) in out.iter_mut().zip(values) {
-                *o = v == positive;
-            }
-        }
-        match self.values {
-            Values::Bool(v) => out.copy_from_slice(&v[from..from + out.len()]),
-            Values::U8(v, p) => equal(&v[from..], p, out),
-            Values::I8(v, p) => equal(&v[from..], p, out),
-            Values::I32(v, p) => equal(&v[from..], p, out),
-            Values::I64(v, p) => equal(&v[from..], p, out),
-            Values::F64(v, p) => equal(&v[from..], p, out),
-        }
     }
 
     /// Whether the same samples are positive.

@@ -8,7 +8,7 @@ use crate::curve::ranked::each_step;
 use crate::curve::walk::Step;
 use crate::curve::{Curve, Normalize};
 use crate::data::labels::Labels;
-use crate::resample::ranks::{POSITIVE, Sequence};
+use crate::resample::ranks::Sequence;
 use crate::{Ctx, RateRange, Result};
 
 /// Samples by rank.
@@ -25,13 +25,9 @@ impl Ranking {
         Ok(Self { order, curve })
     }
 
-    /// By rank, [`POSITIVE`] or 0.
+    /// Those of [`Sequence`].
     pub(crate) fn classes(&self) -> Vec<u8> {
-        let of_step = |step: &Step| [(POSITIVE, step.pos), (0, step.neg)];
-        let runs = self.curve.steps.iter().flat_map(of_step);
-        let mut classes = Vec::with_capacity(self.order.len());
-        runs.for_each(|(class, size)| classes.resize(classes.len() + size as usize, class));
-        classes
+        Sequence::of_steps(&self.curve.steps).classes
     }
 
     /// Orders tied samples of one class by `compare`.
