@@ -233,19 +233,6 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_tie_are_known_from_a_sample() {
-        let mut next = uniform(5);
-        let mut dense = |n: usize, shape: fn(f64) -> f64| {
-            let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
-            Buckets::fit::<f64>(n, &sample(&scores), 2).shared > DENSE
-        };
-        assert!(!dense(5000, |x| x));
-        assert!(dense(5000, |x| (1e3 * x).round() / 1e3));
-        // Cubes of scores about zero lie closer together there than keys do.
-        assert!(dense(1 << 17, |x| (2.0 * x - 1.0).powi(3)));
-    }
-
-    #[test]
     fn crowds_and_shared_keys_are_about_as_a_sample_tells() {
         let mut next = uniform(8);
         let shapes: [fn(f64) -> f64; 4] = [|u| u, |u| (u / (1.0 - u)).ln(), |u| u.powi(9), |u| (3e4 * u).floor()];

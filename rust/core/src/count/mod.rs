@@ -255,32 +255,6 @@ mod tests {
     }
 
     #[test]
-    fn few_values_are_counted_without_a_table_of_scores() {
-        let pool = crate::testing::pool(3);
-        let mut buffers = vec![];
-        for (n, shape, few) in [(5_000, 2, true), (5_000, 5, true), (50_000, 11, true), (50_000, 0, false)]
-            .into_iter()
-            .chain([(50_000, 7, false), (5_000, 8, false)])
-        {
-            let (labels, mut scores) = sample(n, 0.3, shape);
-            let classes = Labels::new(&labels).unwrap();
-            for (k, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score == 0.0) {
-                *score = 0.0f64.copysign(if k % 2 == 0 { 1.0 } else { -1.0 });
-            }
-            for ctx in [Ctx::serial(), Ctx::new(pool.as_ref(), None)] {
-                let found = match few_values::count(&classes, &scores, &mut buffers, 1 << 10, &ctx).unwrap() {
-                    few_values::Found::Few(counts) => Some(counts),
-                    few_values::Found::Tied | few_values::Found::Untied => None,
-                };
-                assert_eq!(found, few.then(|| plain(&labels, &scores)), "{n} scores of shape {shape}, {ctx:?}");
-            }
-            scores[n / 2] = f64::NAN;
-            let found = few_values::count(&classes, &scores, &mut buffers, 1 << 10, &Ctx::serial()).unwrap();
-            assert!(!matches!(found, few_values::Found::Few(_)));
-        }
-    }
-
-    #[test]
     fn a_bad_score_is_named_in_every_way_of_counting() {
         let labels: Vec<bool> = (0..300).map(|i| i % 2 == 0).collect();
         for bad in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {

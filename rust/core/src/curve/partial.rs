@@ -278,19 +278,13 @@ mod tests {
                     Measure::FprAtTpr(high),
                 ];
                 for what in measures {
-                    let found =
-                        measure(&classes, scores.as_slice().into(), None, what, &mut scratch, &Ctx::serial()).unwrap();
-                    let expected = curve.measure(what).unwrap();
+                    let mut value = |ctx: Ctx<'_>| {
+                        let scores = scores.as_slice().into();
+                        measure(&classes, scores, None, what, &mut scratch, &ctx).unwrap()
+                    };
+                    let (found, expected) = (value(Ctx::serial()), curve.measure(what).unwrap());
                     assert!((found - expected).abs() < 1e-13, "{what:?} of {n}: {found}, not {expected}");
-                    let again = measure(
-                        &classes,
-                        scores.as_slice().into(),
-                        None,
-                        what,
-                        &mut scratch,
-                        &Ctx::new(pool.as_ref(), None),
-                    )
-                    .unwrap();
+                    let again = value(Ctx::new(pool.as_ref(), None));
                     assert_eq!(found.to_bits(), again.to_bits());
                 }
             }

@@ -189,17 +189,9 @@ mod tests {
             let mut counts = vec![0; curve.classes.len()];
             for replicate in 0..20 {
                 draws.fill(&mut Stream::new(1, replicate), &mut counts, &Ctx::serial()).unwrap();
-                let mut rest = &counts[..];
-                let drawn: Vec<[u64; 2]> = sizes
-                    .iter()
-                    .map(|size| {
-                        size.map(|size| {
-                            let (own, others) = rest.split_at(size as usize);
-                            rest = others;
-                            own.iter().map(|&count| u64::from(count)).sum()
-                        })
-                    })
-                    .collect();
+                let mut rest = counts.iter().map(|&count| u64::from(count));
+                let mut next = |size: u64| rest.by_ref().take(size as usize).sum();
+                let drawn: Vec<[u64; 2]> = sizes.iter().map(|size| size.map(&mut next)).collect();
                 let (found, expected) = (curve.distance(&counts), naive(&sizes, &drawn));
                 assert!((found - expected).abs() < 1e-9, "{n_steps} {ties}: {found} {expected}");
             }

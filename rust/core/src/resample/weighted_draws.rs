@@ -101,39 +101,6 @@ mod tests {
     use crate::resample::ranks::POSITIVE;
 
     #[test]
-    fn draws_are_binomial() {
-        let mut stream = Stream::new(3, 0);
-        for (n, p) in [(1.0, 0.3), (7.0, 0.5), (9.0, 0.9), (40.0, 0.2), (25.0, 0.5), (200.0, 0.07), (3000.0, 0.4)] {
-            let n_draws = 200_000;
-            let mut found = vec![0.0; n as usize + 1];
-            (0..n_draws).for_each(|_| found[binomial(&mut stream, n, p) as usize] += 1.0);
-            // Of the values that are to be expected five times or more.
-            let (mut term, mut chi_square, mut freedom) = (f64::from(n_draws) * (n * (-p).ln_1p()).exp(), 0.0, 0);
-            let mut k = 0.0;
-            if n * p > 500.0 {
-                // Too many values, the first of them too rare: the first two moments.
-                let mean = found.iter().zip(0..).map(|(f, k)| f * f64::from(k)).sum::<f64>() / f64::from(n_draws);
-                let square = |k: i32| (f64::from(k) - n * p).powi(2);
-                let variance = found.iter().zip(0..).map(|(f, k)| f * square(k)).sum::<f64>() / f64::from(n_draws);
-                let truth = n * p * (1.0 - p);
-                assert!((mean - n * p).abs() < 4.0 * (truth / f64::from(n_draws)).sqrt(), "{mean}");
-                assert!((variance / truth - 1.0).abs() < 4.0 * (2.0 / f64::from(n_draws)).sqrt(), "{variance}");
-                continue;
-            }
-            for count in &found {
-                if term >= 5.0 {
-                    chi_square += (count - term).powi(2) / term;
-                    freedom += 1;
-                }
-                term *= p / (1.0 - p) * (n - k) / (k + 1.0);
-                k += 1.0;
-            }
-            let freedom = f64::from(freedom - 1);
-            assert!(chi_square < freedom + 4.0 * (2.0 * freedom).sqrt(), "{n} {p}: {chi_square} of {freedom}");
-        }
-    }
-
-    #[test]
     fn counts_are_as_many_as_the_units_of_each_class() {
         let weights = [3.0, 0.0, 1e9, 2.5, 4.0, 0.5];
         let classes = [POSITIVE, POSITIVE, 0, 0, POSITIVE, 0];
