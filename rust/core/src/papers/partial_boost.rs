@@ -287,4 +287,5 @@ fn normal(cells: i64) -> f64 {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/papers_partial_boost.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Against the definition, and by what each round gains.
+//! Unit tests of `papers/partial_boost.rs`, which includes this file: against the definition, and by what rounds gain.
 
 use proptest::prelude::*;
 
