@@ -315,9 +315,11 @@ class Training:
                 start, n_iter = found.model, found.n_iter
                 if found.gap > tol and start.norm > 0:
                     start = self._of_top_negatives(start, C, tol, max_iter)
+            first, start = [start], None
             found = minimise_convex(
-                risk, design, C, tol=tol, max_iter=max_iter - n_iter, start=start, bundle=bundle, callback=callback
-            )
+                risk, design, C, tol=tol, max_iter=max_iter - n_iter, bundle=bundle, callback=callback,
+                start=first.pop(),  # whose scores are released at the first better model
+            )  # fmt: skip
             if surrogate == "auc":
                 self._full[C] = found.model.vector
             return leave_zero(replace(found, n_iter=n_iter + found.n_iter), objective, self.problem, tol)

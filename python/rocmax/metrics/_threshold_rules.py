@@ -240,7 +240,11 @@ def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
 
 def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:
     """Return the threshold of a rule for finite scores of both classes; O(n log n)."""
-    curve = _core.Curve(plain(positive), plain(scores), weight, 1)
+    positive, scores = plain(positive), plain(scores)
+    few = weight is None and 4 * np.count_nonzero(positive) < len(positive)
+    if few and rule.kind.limits in ("negatives", "positives"):  # a positive's score, in a third of the memory
+        return rule.of(_core.Curve.merged(positive, scores, 1))
+    curve = _core.Curve(positive, scores, weight, 1)
     check_budget(rule, sum(curve.weights))
     return rule.of(curve)
 

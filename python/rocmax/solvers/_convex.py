@@ -58,6 +58,7 @@ def minimise_convex(
     """
     objective = Objective(oracle, design, C, tilt)
     state = State(objective, bundle or Bundle(design), tol, max_iter, enough, callback, start or objective.zero())
+    del start  # its scores
     newton, step = Newton(objective, state.bundle), "start"
     while True:
         smoothed = newton.smoothed(state)

@@ -53,9 +53,9 @@ def minimise_trimmed(
     0 during the descent.
     """
     state = State(Objective(risk.whole, design, C), risk, tol, max_iter, callback, start, bundle or Bundle(design))
-    if state.part.concave is None or state.part.concave(start.scores).value > 0:
-        state.descend()
     del start  # its scores
+    if state.part.concave is None or state.part.concave(state.best.scores).value > 0:
+        state.descend()
     if not proves and state.history:
         state.max_iter = len(state.history) + 1
     while True:

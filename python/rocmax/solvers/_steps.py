@@ -22,6 +22,8 @@ _FURTHER, _INSIDE = 2.0, 0.1
 _SEPARATED = 0.1
 # A slope of at most this share of the slope of the squared length counts as 0.
 _LEVEL = 1e-3
+# Terms of a sum that are there at a time.
+_PART = 1 << 14
 # Newton's equations are solved by at most so many products.
 _CG_STEPS = 50
 # The width over which the hinge is smoothed, relative to the root of gap / C; and its limits.
@@ -82,7 +84,7 @@ class Ray:
 
     def change(self, coef: F64) -> float:
         """Return the derivative of coef . scores along the ray."""
-        return float((coef * self._change).sum())
+        return product(coef, self._change)
 
 
 def search(
@@ -158,6 +160,15 @@ def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, 
     return step, max(bound(left, step), bound(right, step))
 
 
+def product(u: F64, v: F64) -> float:
+    """Return sum_k u_k v_k as NumPy adds in pairs, a part at a time: all terms would be a vector over the samples."""
+    n = len(u)
+    if n <= _PART:
+        return float((u * v).sum())
+    half = n // 2 - n // 2 % 8
+    return product(u[:half], v[:half]) + product(u[half:], v[half:])
+
+
 def lengthened(
     objective: Objective, model: Model, value: float, found: Evaluation, tol: float
 ) -> tuple[Model, float, Evaluation]:
@@ -165,7 +176,7 @@ def lengthened(
     if value - 0.5 * model.norm > _SEPARATED * value:
         return model, value, found
     ray = Ray(objective, model, model.vector, model.scores)  # away from zero
-    slope = ray.slope(0.0, float((found.coef * model.scores).sum()))
+    slope = ray.slope(0.0, product(found.coef, model.scores))
     if slope >= 0:
         return model, value, found
     lowest = search(ray.point, Point(0.0, value, slope), ray.curvature, tol=tol)
