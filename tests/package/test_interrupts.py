@@ -86,6 +86,11 @@ LONG = {
         "rocmax.AUCRLSCV(kernel='rbf').fit(X, y)",
     ),
     "factor": (3000, "X = rng.standard_normal((n, 5)) + y[:, None]", "rocmax.AUCRLS(kernel='rbf').fit(X, y)"),
+    "pairs": (
+        1000,
+        "X = rng.standard_normal((n, 5)) + y[:, None]",
+        "rocmax.AUCRLS(kernel='rbf').leave_pair_out(X, y, pairs=[[0, 1]])",
+    ),
     "features": (
         2500,
         "X = rng.standard_normal((n, 2000)) + y[:, None]",

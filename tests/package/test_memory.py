@@ -94,6 +94,7 @@ WIDE = sp.random(300, 5000, density=0.01, format="csr", random_state=0)
         lambda: AUCRLSCV().fit(X, Y),
         lambda: AUCRLSCV().fit(WIDE, Y[:300]),
         lambda: RLSCV(kernel="rbf").fit(X, Y),
+        lambda: AUCRLS().leave_pair_out(X, Y),
         lambda: AUCSVC(structure=1.0).fit(X, Y),
     ],
 )

@@ -109,10 +109,11 @@ def least_squares(case: Case) -> Case:
     X, y = np.array(case["X"]), np.array(case["y"])
     phi = reference_rls.features(X, case["kernel"], case["gamma"])
     scores = phi @ reference_rls.fit(phi, y, case["lam"])
-    held_out = [reference_rls.held_out(phi, y, case["lam"], pair) for pair in reference_rls.pairs(y)]
+    rows = [[*pair, *reference_rls.held_out(phi, y, case["lam"], pair)] for pair in reference_rls.pairs(y)]
     return {
         "train_scores": scores,
-        "leave_pair_out_auc": np.mean([half(np.array(a - b)) for a, b in held_out]),
+        "leave_pair_out": rows,
+        "leave_pair_out_auc": np.mean([half(np.array(a - b)) for _, _, a, b in rows]),
     }
 
 

@@ -269,6 +269,12 @@ def test_a_fold_without_a_class_of_positive_weight():
         PartialAUCSVCCV(cv=folds).fit(X, Y, weight)
 
 
+@pytest.mark.parametrize("pairs", [[[0, 1]], [[1, 99]], [1, 0], [[1.0, 0.0]]])
+def test_pairs_to_leave_out(pairs):
+    with pytest.raises(ValueError, match="pairs must be"):
+        AUCRLS().leave_pair_out(X, Y, pairs=pairs)
+
+
 POSITIVE, NEGATIVE = np.flatnonzero(Y)[0], np.flatnonzero(Y == 0)[0]
 
 

@@ -46,6 +46,10 @@ def test_conformance(case):
     np.testing.assert_allclose(model.dual_coef_[0], case["dual_coef"], rtol=1e-9, atol=1e-9)
     raw = model.decision_function(X) - model.intercept_
     np.testing.assert_allclose(raw, case["train_scores"], rtol=1e-9, atol=1e-9)
+    expected = np.array(case["leave_pair_out"])
+    pairs, scores = model.leave_pair_out(X, y)
+    at = {tuple(pair): row for pair, row in zip(pairs, scores, strict=True)}
+    np.testing.assert_allclose([at[i, j] for i, j in expected[:, :2].astype(int)], expected[:, 2:], rtol=0, atol=1e-8)
     cv = AUCRLSCV([case["lam"]], kernel=case["kernel"], gamma=case["gamma"]).fit(X, y)
     assert cv.leave_pair_out_auc_ == pytest.approx(case["leave_pair_out_auc"], abs=1e-12)
 
@@ -230,6 +234,9 @@ def test_features_too_large_to_square_are_refused(kind, scale, model):
     for factor in (scale, np.array([scale, 1.0, 1.0, 1.0])):
         with pytest.raises(ValueError, match="scale the features"):
             model.fit(kind(X * factor), y)
+        if isinstance(model, AUCRLS | RLS):
+            with pytest.raises(ValueError, match="scale the features"):
+                model.leave_pair_out(kind(X * factor), y)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])

@@ -10,21 +10,24 @@ from sklearn.model_selection import KFold, PredefinedSplit
 
 import reference_rls as reference
 from reference_rls import sample
-from rocmax import AUCRLS, AUCRLSCV, RLSCV
+from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
 from rocmax.estimators._folds import dealt
 
 
-@pytest.mark.parametrize("model", [AUCRLSCV, RLSCV])
+@pytest.mark.parametrize("model", [AUCRLS, RLS])
 @pytest.mark.parametrize("n, d, kernel", [(12, 3, "linear"), (12, 30, "linear"), (12, 3, "rbf"), (4, 2, "linear")])
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_leave_pair_out_of_weighted_pairs_is_that_of_retraining(model, n, d, kernel, alpha, weighted):
+def test_leave_pair_out_scores_are_those_of_retraining(model, n, d, kernel, alpha, weighted):
     X, y = sample(n, d, seed=n + d)
     w = np.where(np.arange(n) % 3 == 0, 2.0, 0.5) if weighted else None
     phi = reference.features(X, kernel, gamma=0.4)
-    pairs = np.array(reference.pairs(y))
-    expected = np.array([reference.held_out(phi, y, alpha, pair, w, pairwise=model is AUCRLSCV) for pair in pairs])
-    cv_model = model([alpha], kernel=kernel, gamma=0.4).fit(X, y, w)
+    pairs, scores = model(alpha, kernel=kernel, gamma=0.4).leave_pair_out(X, y, sample_weight=w)
+    assert list(map(tuple, pairs)) == reference.pairs(y)
+    pairwise = model is AUCRLS
+    expected = np.array([reference.held_out(phi, y, alpha, pair, w, pairwise=pairwise) for pair in pairs])
+    np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-8)
+    cv_model = {AUCRLS: AUCRLSCV, RLS: RLSCV}[model]([alpha], kernel=kernel, gamma=0.4).fit(X, y, w)
     won = (expected[:, 0] > expected[:, 1]) + 0.5 * (expected[:, 0] == expected[:, 1])
     pair_weight = np.ones(len(pairs)) if w is None else w[pairs].prod(axis=1)
     assert cv_model.leave_pair_out_auc_ == pytest.approx(np.average(won, weights=pair_weight), abs=1e-12)
@@ -61,9 +64,9 @@ def test_equal_inputs_tie():
     X = np.array([[0.0, 1.0], [0.0, 1.0], [3.0, -1.0], [1.0, 2.0], [2.0, 2.0]])
     y = np.array([1, 0, 1, 0, 0])
     for kernel in ("linear", "rbf"):
-        phi = reference.features(X, kernel, gamma=0.4)
-        gap = np.array([-np.diff(reference.held_out(phi, y, 0.5, pair))[0] for pair in reference.pairs(y)])
-        assert abs(gap[0]) < 1e-10 and reference.pairs(y)[0] == (0, 1)
+        pairs, scores = AUCRLS(0.5, kernel=kernel, gamma=0.4).leave_pair_out(X, y)
+        gap = scores[:, 0] - scores[:, 1]
+        assert abs(gap[0]) < 1e-10 and tuple(pairs[0]) == (0, 1)
         auc = AUCRLSCV([0.5], kernel=kernel, gamma=0.4).fit(X, y).leave_pair_out_auc_
         assert auc == pytest.approx((0.5 + (gap[1:] > 0).sum()) / len(gap), abs=1e-12)
 
@@ -137,7 +140,7 @@ def test_grid_choice_and_final_fit(kernel):
 def test_interval_is_delong_over_held_out_pairs():
     X, y = sample(40, 3, seed=6)
     model = AUCRLSCV([2.0], confidence_level=0.9).fit(X, y)
-    scores = np.array([reference.held_out(X, y, 2.0, pair) for pair in reference.pairs(y)])
+    _, scores = AUCRLS(2.0).leave_pair_out(X, y)
     won = (scores[:, 0] > scores[:, 1]).reshape(y.sum(), -1).astype(float)
     m, n = won.shape
     error = np.sqrt(won.mean(axis=1).var(ddof=1) / m + won.mean(axis=0).var(ddof=1) / n)
@@ -182,18 +185,26 @@ def test_extreme_alphas():
     X, y = sample(30, 3, seed=10)
     far = AUCRLSCV([1e9, 1e12, 1e15, 1e30], kernel="linear").fit(X, y)
     assert np.ptp(far.cv_auc_) == 0.0 and far.cv_auc_[0] > 0.5
+    # Interpolation: the held-out scores stay those of retraining where 1 - leverage is tiny.
+    phi = reference.features(X, "rbf", gamma=2.0)
+    pairs, scores = AUCRLS(1e-8, kernel="rbf", gamma=2.0).leave_pair_out(X, y)
+    expected = np.array([reference.held_out(phi, y, 1e-8, pair) for pair in pairs])
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("model", [AUCRLSCV, RLSCV])
+@pytest.mark.parametrize("model, cross_validated", [(AUCRLS, AUCRLSCV), (RLS, RLSCV)])
 @pytest.mark.parametrize("kernel, d", [("linear", 4), ("linear", 40), ("rbf", 4)])
 @pytest.mark.parametrize("log_alpha", [-320, -300, -30, -14, -8, 100])
-def test_leave_pair_out_at_any_alpha_is_that_of_retraining(model, kernel, d, log_alpha):
+def test_held_out_scores_of_any_alpha_are_those_of_retraining(model, cross_validated, kernel, d, log_alpha):
     X, y = sample(23, d)
     if kernel == "linear" and d == 4:
         X = np.column_stack([X, X[:, 0]])  # K, and X'LX, of a lower rank
     alpha = 10.0**log_alpha
     phi = reference.features(X, kernel, gamma=0.4)
-    near, pairs = min(alpha, 1e8), reference.pairs(y)  # beyond, scores are as 1 / alpha; the reference is 0 there
-    expected = np.array([reference.held_out(phi, y, near, pair, pairwise=model is AUCRLSCV) for pair in pairs])
-    auc = model([alpha], kernel=kernel, gamma=0.4).fit(X, y).leave_pair_out_auc_
+    pairs, scores = model(alpha, kernel=kernel, gamma=0.4).leave_pair_out(X, y)
+    near = min(alpha, 1e8)  # beyond, scores are as 1 / alpha; the reference is 0 there
+    expected = np.array([reference.held_out(phi, y, near, pair, pairwise=model is AUCRLS) for pair in pairs])
+    atol = 1e-7 if alpha < 1 else 1e-5 * np.abs(expected).max()
+    np.testing.assert_allclose(scores * (alpha / near), expected, rtol=1e-3 if alpha > near else 1e-6, atol=atol)
+    auc = cross_validated([alpha], kernel=kernel, gamma=0.4).fit(X, y).leave_pair_out_auc_
     assert auc == pytest.approx(np.mean(expected[:, 0] > expected[:, 1]), abs=1e-12)

@@ -102,6 +102,9 @@ def test_equal_rows_tie_at_a_tiny_alpha(kernel):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2, 40))[rng.integers(0, 2, 30)]
     y = np.arange(30) % 2
+    pairs, scores = AUCRLS(1e-9, kernel=kernel, gamma=0.01).leave_pair_out(X, y)
+    same = (X[pairs[:, 0]] == X[pairs[:, 1]]).all(axis=1)
+    np.testing.assert_array_equal(scores[same, 0], scores[same, 1])
     for model in (RLSCV, AUCRLSCV):
         for cv in ("leave-pair-out", [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))]):
             few = model([1e-9], cv=cv, kernel=kernel, gamma=0.01).fit(X, y).cv_auc_[0]

@@ -258,6 +258,9 @@ class LeastSquares(CertificateMixin, KernelRanker):
         return dual
 
 
+_FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pairs"
+
+
 @dataclass(eq=False, repr=False)
 class AUCRLS(LeastSquares):
     """AUC-RLS: least squares over all pairs, which fits every difference of scores to 2, in closed form.
@@ -350,6 +353,59 @@ class AUCRLS(LeastSquares):
         data = self._prepare(X, y, sample_weight, stored=True)
         self._solve(data, np.full(data.labels.shape[1], alpha), solver, tol, max_iter)
         return self
+
+    def leave_pair_out(self, X: Any, y: Any, *, pairs: Any = None, sample_weight: Any = None) -> tuple[AnyArray, F64]:
+        """Return the exact scores of pairs of samples by models trained without them; this model is not fitted.
+
+        One factorisation for all pairs costs O(N^3) (O(d^2 N) for d < N features), then each sample in a pair O(N^2).
+        For the leave-pair-out AUC of a grid of alphas use :class:`AUCRLSCV`, which keeps no scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training samples; with kernel="precomputed" their kernel matrix.
+        y : array-like of shape (n_samples,)
+            Labels of two classes, at least two samples of each.
+        pairs : array-like of shape (n_pairs, 2), default=None
+            Indices (positive, negative); None means all pairs, positive by positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Positive weights.
+
+        Returns
+        -------
+        pairs : ndarray of shape (n_pairs, 2)
+            The pairs.
+        scores : ndarray of shape (n_pairs, 2)
+            Scores of the positive and of the negative, without an intercept.
+        """
+        alpha = check_positive("alpha", self.alpha)
+        model = type(self)(**self.get_params())
+        X, labels, weight, kept, _ = model._prepare(X, y, sample_weight)
+        if labels.shape[1] > 1 or not kept.all():
+            raise ValueError("leave_pair_out needs one label (y of shape (n_samples,)) and weights above 0")
+        pos = labels[:, 0]
+        if pairs is None:
+            index = np.flatnonzero(pos), np.flatnonzero(~pos)
+            n_pairs = len(index[0]) * len(index[1])
+            require_memory(120 * n_pairs, f"leave_pair_out of all {n_pairs:,} pairs", _FEWER_PAIRS)
+            pairs = np.stack(np.meshgrid(*index, indexing="ij"), axis=-1).reshape(-1, 2)
+        pairs = np.asarray(pairs)
+        if (
+            pairs.ndim != 2
+            or pairs.shape[1] != 2
+            or pairs.dtype.kind not in "iu"
+            or not np.all((pairs >= 0) & (pairs < len(pos)))
+            or not (np.all(pos[pairs[:, 0]]) and not np.any(pos[pairs[:, 1]]))
+        ):
+            raise ValueError("pairs must be rows of two indices, first of a positive, then of a negative sample")
+        touched = len(np.unique(pairs))
+        require_memory(
+            8 * touched * (len(pos) + 2 * touched) + 64 * len(pairs),
+            f"leave_pair_out of {len(pairs):,} pairs of {touched:,} samples",
+            _FEWER_PAIRS,
+        )
+        features = model._features(X, weight, held_out=True)
+        return pairs, interruptible(X.shape[0] * min(X.shape), least_squares.pair_scores, features, pos, alpha, pairs)
 
 
 class RLS(AUCRLS):
