@@ -158,6 +158,8 @@ def test_independent_models():
 def test_subgroups():
     same(infer(Samples(Y, S, by=BY)), infer(Y, S, by=BY))
     same(compare(Samples(Y, NAMED, by=BY)), compare(Y, NAMED, by=BY))
+    rows = np.arange(5, 75)
+    same(infer(Samples(Y, S, by=BY).take(rows)), infer(Y[rows], S[rows], by=BY[rows]))
     with pytest.raises(ValueError, match=r"by must have shape \(90,\), got \(3,\)"):
         Samples(Y, S, by=[1, 2, 3])
 
@@ -184,6 +186,8 @@ def test_several_classes(form):
         folds = np.arange(N) // 30
         found = cross_validated_auc(samples, AUC(multi_class="ovr"), fold=folds)
         same(found, cross_validated_auc(CLASSES, s, AUC(multi_class="ovr"), fold=folds, groups=GROUPS))
+        part = infer(samples.take(slice(60)), ordered)
+        same(part, infer(CLASSES[:60], s[:60], ordered, groups=GROUPS[:60]))
         with pytest.raises(ValueError, match="y_true must have two classes, got 3"):
             infer(samples)
     assert repr(pickle.loads(pickle.dumps(samples))) == repr(samples)
@@ -333,6 +337,24 @@ def test_copies_and_pickles(name):
         same(infer(other, measure), expected)
         with pytest.raises(AttributeError):
             other.n_pos = 3
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_some_rows_are_what_reading_them_gives(name):
+    y, s, reading = given(name)
+    rows = RNG.permutation(N)[:70]
+    if reading.get("missing") == "drop":
+        rows = rows[~np.isnan(GAPS[rows])]
+    arrays = {key: value[rows] for key, value in reading.items() if isinstance(value, np.ndarray)}
+    of_rows = {key: each[rows] for key, each in s.items()} if isinstance(s, dict) else np.asarray(s)[rows]
+    expected = infer(np.asarray(y)[rows], of_rows, **{**reading, **arrays})
+    whole = Samples(y, s, **reading)
+    place = np.cumsum(~np.isnan(GAPS)) - 1 if reading.get("missing") == "drop" else np.arange(N)
+    same(infer(whole.take(place[rows])), expected)
+    with pytest.raises(ValueError, match="y_true has one class only"):
+        whole.take(np.flatnonzero(whole.two.positive))
+    with pytest.raises(IndexError):
+        whole.take([N])
 
 
 def test_what_was_read():

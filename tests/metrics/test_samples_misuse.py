@@ -64,6 +64,13 @@ def test_rows_of_several_lengths_are_no_array(y, name):
         Samples(y, S if y is Y else BY_CLASS, **{name: [[1], [1, 2]]})
 
 
+@pytest.mark.parametrize("rows", [[], [1000], [1.5], np.ones(3, bool), [[1, 3], [4, 6]], 3, "a", None], ids=str)
+def test_rows_that_are_no_positions_are_refused(rows):
+    for samples in (Samples(Y, MODELS), Samples(np.arange(len(Y)) % 3, MODELS)):
+        with pytest.raises(IndexError, match=f"rows must be positions below {len(Y)}, or a mask of that length, got"):
+            samples.take(rows)
+
+
 @pytest.mark.parametrize("measures", [(BEDROC(), RIE()), ("bedroc", RIE()), (BEDROC(), "rie"), ("bedroc", "rie")])
 def test_two_measures_are_refused(measures):
     for function, scores in ((infer, S), (compare, MODELS)):

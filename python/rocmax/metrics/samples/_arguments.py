@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import (
@@ -15,6 +16,7 @@ from rocmax._checks.samples import (
     named_columns,
     names_of,
     oriented,
+    rows_of,
     scores,
     warn_if_two_classes,
     weights,
@@ -121,6 +123,11 @@ class Arguments(NamedTuple):
         held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups, by_name: by}
         found, options["n_dropped"] = complete(missing, **held)
         return cls(*found, **options, names=names)  # type: ignore[misc]  # options are those of Samples
+
+    def rows(self, rows: NDArray[np.intp]) -> "Arguments":
+        """Return some of the samples."""
+        arrays = {name: getattr(self, name) for name in (*ARRAYS, "by")}
+        return self._replace(**{name: rows_of(values, rows) for name, values in arrays.items()}, n_dropped=0)
 
     def of_two_classes(self) -> Sample:
         """Convert labels, scores, weights and clusters and check their shapes; the core checks the values."""

@@ -84,7 +84,7 @@ class Samples(Value):
         weights.
     by : array-like of shape (n_samples,), default=None
         Subgroups that :func:`infer` and :func:`compare` set side by side, such as the site or the sex of each patient;
-        all other functions take the samples as a whole.
+        all other functions take the samples as a whole; ``samples.take(site == "north")`` has those of one.
     pos_label : label, default=None
         The positive class; all others are negative.
     higher_is_better : bool, or list or mapping of bool, default=True
@@ -160,15 +160,27 @@ class Samples(Value):
         n_jobs: int | None = None,
         plan: Any = None,
     ) -> None:
-        options: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "by": by, "pos_label": pos_label}
-        options |= {"higher_is_better": higher_is_better, "n_jobs": n_jobs}
-        if plan is None:
-            self._copy(Arguments.complete(y_true, y_score, weight_kind=weight_kind, missing=missing, **options))
+        if plan is not None:
+            if not hasattr(plan, "labelled"):
+                raise TypeError(f"plan must be a LabelPlan, as label_plan makes it, got {shown(plan)}")
+            given = Arguments(y_true, y_score, sample_weight, groups, by, pos_label, higher_is_better, n_jobs)
+            self._hold(given._replace(y_true=None, y_score=None, weight_kind="planned"), _own(plan.labelled(given)))
             return
-        if not hasattr(plan, "labelled"):
-            raise TypeError(f"plan must be a LabelPlan, as label_plan makes it, got {shown(plan)}")
-        given = Arguments(y_true, y_score, **options)
-        self._hold(given._replace(y_true=None, y_score=None, weight_kind="planned"), _own(plan.labelled(given)))
+        self._hold(
+            Arguments.complete(
+                y_true,
+                y_score,
+                sample_weight=sample_weight,
+                weight_kind=weight_kind,
+                groups=groups,
+                by=by,
+                pos_label=pos_label,
+                higher_is_better=higher_is_better,
+                missing=missing,
+                n_jobs=n_jobs,
+            )
+        )
+        self._check()
 
     @classmethod
     def unchecked(cls, given: Arguments, two: Sample | None = None) -> Samples:
@@ -180,8 +192,9 @@ class Samples(Value):
     def _hold(self, given: Arguments, two: Sample | None = None) -> None:
         self.__dict__.update(_given=given, _two=two, _classes={})
 
-    def _copy(self, given: Arguments) -> None:
-        """Check all values, and hold copies of the caller's arrays."""
+    def _check(self) -> None:
+        """Check all values, and replace the caller's arrays by copies."""
+        given = self._given
         several = given.pos_label is None and _named_matrices(given.y_score)
         if not several:
             try:
@@ -305,6 +318,35 @@ class Samples(Value):
         if not self._of_classes:
             return self.two.model_names
         return tuple(self._given.y_score) if _named_matrices(self._given.y_score) else None
+
+    def take(self, rows: ArrayLike) -> Samples:
+        """Return some of the samples.
+
+        Parameters
+        ----------
+        rows : array-like of int or of bool, or slice
+            Which samples, by position.
+
+        Returns
+        -------
+        Samples
+            What reading these rows alone gives, in O(n). Rows that are not positions raise an IndexError.
+        """
+        if self.weight_kind == "planned":
+            raise ValueError("samples of a plan are taken as a whole: plan the labels of a part of the rows")
+        try:
+            index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
+        except IndexError:
+            index = np.zeros(())
+        if index.ndim != 1:
+            raise IndexError(f"rows must be positions below {len(self)}, or a mask of that length, got {shown(rows)}")
+        if self._of_classes:
+            found = Samples.unchecked(self._given.rows(index))
+            found._check()
+            return found
+        part = self.two.take(index)
+        verify(part)
+        return Samples.unchecked(self._given._replace(by=rows_of(self.by, index), n_dropped=0), _own(part))
 
     def __len__(self) -> int:
         return len(self._given.y_true if self._of_classes else self.two.y)
