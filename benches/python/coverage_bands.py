@@ -21,15 +21,16 @@ SIZES = ((100, 100), (30, 300), (10, 10), (5, 50), (50, 5))
 
 def rows(count):
     """Yield the cells of each kind of band; one of the curve holds the truth if it does at all rates."""
-    for sizes, shift in itertools.product(SIZES, SHIFTS):
-        y, truth = np.repeat([True, False], sizes), stats.norm.sf(stats.norm.isf(GRID) - shift)
-        rng, found = np.random.default_rng(0), []
-        for seed in range(count):
-            band = roc_band(y, rng.normal(size=len(y)) + shift * y, random_state=seed)
-            low, high = band.low(GRID), band.high(GRID)
-            found.append((((low <= truth) & (truth <= high)).all(), np.trapezoid(high - low, GRID)))
-        cell = Cell(*np.array(found, dtype=float).T)
-        yield "fixed-width band", f"{sizes[0]} + {sizes[1]}, shift {shift}", [cell]
+    for method in ("fixed-width", "kolmogorov-smirnov"):
+        for sizes, shift in itertools.product(SIZES, SHIFTS):
+            y, truth = np.repeat([True, False], sizes), stats.norm.sf(stats.norm.isf(GRID) - shift)
+            rng, found = np.random.default_rng(0), []
+            for seed in range(count):
+                band = roc_band(y, rng.normal(size=len(y)) + shift * y, method=method, random_state=seed)
+                low, high = band.low(GRID), band.high(GRID)
+                found.append((((low <= truth) & (truth <= high)).all(), np.trapezoid(high - low, GRID)))
+            cell = Cell(*np.array(found, dtype=float).T)
+            yield f"{method} band", f"{sizes[0]} + {sizes[1]}, shift {shift}", [cell]
     for recall in RECALLS:
         for sizes, shift in itertools.product(SIZES, SHIFTS):
             y = np.repeat([True, False], sizes)

@@ -206,7 +206,8 @@ def test_other_functions():
             if "groups" in reading:
                 options = {**options, "method": Bootstrap(20, stratified=False), "random_state": 1}
             same(operating_point(Samples(y, s, **reading), **options), operating_point(y, s, **options, **reading))
-    same(roc_band(Samples(Y, S), random_state=0), roc_band(Y, S, random_state=0))
+    for method in ("fixed-width", "kolmogorov-smirnov"):
+        same(roc_band(Samples(Y, S), method=method, random_state=0), roc_band(Y, S, method=method, random_state=0))
     folds = np.arange(N) % 4
     for groups in (None, GROUPS):
         found = cross_validated_auc(Samples(Y, S, groups=groups), "auc", fold=folds)

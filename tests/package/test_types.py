@@ -70,7 +70,7 @@ Samples(y, s, missing="drop", weight_kind="sampling", sample_weight=s)
 operating_point(y, s, threshold=[("fpr", 0.1), "youden", 0.5], method="bootstrap")
 operating_point(Samples(y, s), ("fpr", 0.1)).summary("clinical"), operating_point(y, s, "youden")
 roc_auc_score(y, s, average="micro") + partial_auc_score(y, s, method="ranked")
-roc_band(y, s, n_resamples=100), roc_curve(y, s, smooth="hull"), SmoothedAUC("density")
+roc_band(y, s, method="kolmogorov-smirnov"), roc_curve(y, s, smooth="hull"), SmoothedAUC("density")
 """
 
 

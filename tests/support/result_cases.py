@@ -287,6 +287,10 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.roc_band(Y, S[:, 0], n_resamples=100, random_state=0),
         ("95 % confidence band of the whole ROC curve: 0.1", "Campbell 1994; bootstrap of 100 resamples; 41 positive"),
     ),
+    "ROCBand, exact": (
+        lambda: metrics.roc_band(Y, S[:, 0], method="kolmogorov-smirnov"),
+        ("0.172 in FPR and 0.226 in TPR to either side (Kolmogorov-Smirnov band, Campbell 1994; 41 positive",),
+    ),
     "SampleSize": (
         lambda: metrics.auc_sample_size(0.75),
         (

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, check_level
-from rocmax._parameters import shown
+from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics import _words as words
 from rocmax.metrics.results._references import METHODS
@@ -21,6 +22,8 @@ from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import one_model, vertices
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.variances._resample import check_resamples, seed_of
+
+_EXACT = 10_000  # samples, above which the limit differs from the exact distance by less than 1 %
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -35,8 +38,8 @@ class ROCBand(Result):
         How far the curve is moved to either side along the axes of FPR and of TPR.
     confidence_level : float
         Nominal probability that the band contains the whole true curve.
-    method, n_resamples : str and int
-        "fixed-width", and the number of bootstrap curves.
+    method, n_resamples : str, and int or None
+        The method, and the number of bootstrap curves of "fixed-width".
     n_pos, n_neg, pos_label, higher_is_better, n_dropped
         As of :class:`Inference`.
     """
@@ -44,14 +47,14 @@ class ROCBand(Result):
     fpr: F64
     tpr: F64
     reach: tuple[float, float]
+    method: str
     confidence_level: float
     n_pos: int
     n_neg: int
-    pos_label: Any
-    n_resamples: int
+    pos_label: Any = 1
+    n_resamples: int | None = None
     higher_is_better: Any = True
     n_dropped: int = 0
-    method: str = "fixed-width"
 
     def low(self, fpr: ArrayLike) -> Any:
         """Return the true positive rate of the lower edge of the band at false positive rates.
@@ -97,8 +100,9 @@ class ROCBand(Result):
         return [f"{level} confidence band of the whole ROC curve: {across} in FPR and {up} in TPR to either side"]
 
     def _basis(self) -> list[str]:
+        drawn = [] if self.n_resamples is None else [f"bootstrap of {self.n_resamples:,} resamples"]
         counted = words.samples(self.n_pos, self.n_neg, self.pos_label) + words.exceptions(self)
-        return [str(METHODS[self.method]), f"bootstrap of {self.n_resamples:,} resamples", counted]
+        return [str(METHODS[self.method]), *drawn, counted]
 
     def _sources(self) -> tuple[str, ...]:
         return METHODS[self.method].sources
@@ -108,6 +112,7 @@ def roc_band(
     y_true: ArrayLike | Samples,
     y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
+    method: Literal["fixed-width", "kolmogorov-smirnov"] = "fixed-width",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: Any = None,
@@ -127,6 +132,14 @@ def roc_band(
     y_true, y_score : array-like
         Labels, and the scores of one model; see :class:`Samples`. Or :class:`Samples` in place of both, without weights
         and groups.
+    method : {"fixed-width", "kolmogorov-smirnov"}, default="fixed-width"
+        "fixed-width": c is the quantile, over `n_resamples` bootstrap curves of samples drawn within either class, of
+        the least c whose band about R contains the bootstrap curve. Few, well separated samples hardly vary between
+        resamples; therefore either side is at least ``1 - ((1 - confidence_level) / 2)^(1 / k)`` for a class of k, the
+        upper confidence limit of a rate of which k samples show none. "kolmogorov-smirnov": c is that of bands of both
+        distribution functions, each at the level ``sqrt(confidence_level)``. It needs no resampling and is valid for
+        any distribution, but also covers the rates at every threshold, which the curve does not need: it is half as
+        wide again and overcovers.
     confidence_level : float, default=0.95
         Nominal probability that the band contains the whole curve.
     n_resamples : int, default=2000
@@ -139,22 +152,20 @@ def roc_band(
     Returns
     -------
     ROCBand
-        O(n log n), and O(n) a resample; O(n) memory.
+        O(n log n), for "fixed-width" also O(n) a resample; O(n) memory.
 
     Notes
     -----
     The empirical curve R of m positives and n negatives is moved by ``c / sqrt(n)`` to the left and ``c / sqrt(m)``
     upwards, and as far to the right and downwards [1]_: the band at f goes from ``R(f - c / sqrt(n)) - c / sqrt(m)`` to
-    ``R(f + c / sqrt(n)) + c / sqrt(m)``. c is the quantile, over `n_resamples` bootstrap curves of samples drawn within
-    either class, of the least c whose band about R contains the bootstrap curve. Few, well separated samples hardly
-    vary between resamples; therefore either side is at least ``1 - ((1 - confidence_level) / 2)^(1 / k)`` for a class
-    of k, the upper confidence limit of a rate of which k samples show none.
+    ``R(f + c / sqrt(n)) + c / sqrt(m)``.
 
     References
     ----------
     .. [1] G. Campbell, "Advances in statistical methodology for the evaluation of diagnostic and laboratory tests",
        Statistics in Medicine 13, 1994. :doi:`10.1002/sim.4780130513`
     """
+    check_choice("method", method, ("fixed-width", "kolmogorov-smirnov"))
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     seed = seed_of(random_state)
     data = one_model(read(roc_band, y_true, y_score, reading, Labelled).two)
@@ -164,9 +175,20 @@ def roc_band(
     _, pos, neg = data.curve().steps()
     fpr, tpr = vertices(pos, neg)
     m, n = int(pos.sum()), int(neg.sum())
-    require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
-    c = np.quantile(_core.band_distances(data.curve(), n_resamples, seed, data.threads), level)
-    # At least the upper confidence limit of a rate of which so many samples show none.
-    least = np.log((1.0 - level) / 2.0)
-    across, up = (max(float(c / np.sqrt(size)), float(-np.expm1(least / size))) for size in (n, m))
-    return ROCBand(fpr, tpr, (across, up), level, m, n, data.pos_label, n_resamples, not data.lower, data.n_dropped)
+    if method == "fixed-width":
+        require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
+        c = np.quantile(_core.band_distances(data.curve(), n_resamples, seed, data.threads), level)
+        # At least the upper confidence limit of a rate of which so many samples show none.
+        least = np.log((1.0 - level) / 2.0)
+        across, up = (max(float(c / np.sqrt(size)), float(-np.expm1(least / size))) for size in (n, m))
+    else:
+        across, up = (_kolmogorov(size, 1 - np.sqrt(level)) for size in (n, m))
+    drawn = n_resamples if method == "fixed-width" else None
+    return ROCBand(fpr, tpr, (across, up), method, level, m, n, data.pos_label, drawn, not data.lower, data.n_dropped)
+
+
+def _kolmogorov(n: int, tail: float) -> float:
+    """Return the distance that the distribution function of n samples exceeds with probability `tail`."""
+    from scipy.stats import kstwo
+
+    return float(kstwo.isf(tail, n) if n <= _EXACT else special.kolmogi(tail) / np.sqrt(n))

@@ -164,6 +164,7 @@ METHODS = {
     "jackknife": Source("jackknife"),
     "unbiased": Source("{}", ("gallas",)),
     "fixed-width": Source("fixed-width band, {}", ("campbell",)),
+    "kolmogorov-smirnov": Source("Kolmogorov-Smirnov band, {}", ("campbell",)),
 }
 
 ADJUSTMENTS = {
