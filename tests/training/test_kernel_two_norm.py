@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -43,8 +44,9 @@ def test_the_training_auc_is_one_in_its_own_space(noisy, C, kernel):
     X, y = noisy
     samples = pairwise_kernels(X, metric="rbf", gamma=0.1) if kernel == "precomputed" else X
     model = TwoNormSVC(C, kernel=kernel).fit(samples, y)
-    own = model.decision_function_in_feature_space(samples, np.arange(len(y)))
+    own = model.decision_function_in_feature_space(samples)
     assert roc_auc_score(y, own) == 1.0
+    assert roc_auc_score(y, model.decision_function_in_feature_space(samples, np.arange(len(y)))) == 1.0
     rest = model.decision_function_in_feature_space(samples, np.full(len(y), -1))
     np.testing.assert_array_equal(rest, model.decision_function(samples))
     np.testing.assert_allclose(own - rest, model.dual_coef_[0] / (2 * C), rtol=1e-6, atol=1e-9)
@@ -59,7 +61,7 @@ def test_it_is_the_squared_hinge_machine(noisy):
     assert np.all(al >= 0) and model.dual_coef_.sum() == pytest.approx(0.0, abs=1e-8)
     slack = np.maximum(0.0, 1.0 - sign * model.decision_function(X))
     np.testing.assert_allclose(al, 2 * C * slack, atol=1e-5)
-    own = sign * model.decision_function_in_feature_space(X, np.arange(len(y)))
+    own = sign * model.decision_function_in_feature_space(X)
     assert own.min() >= 1 - 1e-5
     np.testing.assert_allclose(own[model.support_], 1.0, atol=1e-5)
     dual = al.sum() - 0.5 * model.dual_coef_[0] @ (model.decision_function(X) - model.intercept_) - al @ al / (4 * C)
@@ -115,14 +117,19 @@ def test_a_kernel_too_large_is_named_or_fits(noisy, model, scale):
         assert roc_auc_score(y, fitted.decision_function(X)) > 0.5
 
 
-def test_rows_without_a_training_row_are_refused(noisy):
-    X, y = noisy
+def test_copies_stand_for_copies(noisy):
+    X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([0, 1, 1, 0])
     model = TwoNormSVC().fit(X, y)
-    for index in ([0, 1], np.arange(len(y)) + 1, np.arange(len(y)) - 2, np.zeros(len(y))):
-        with pytest.raises(
-            ValueError, match=f"train_index must hold, for each of the {len(y)} rows of X, a training row"
-        ):
-            model.decision_function_in_feature_space(X, index)
+    assert roc_auc_score(y, model.decision_function_in_feature_space(X)) == 1.0
+    own = model.decision_function_in_feature_space([[0.0], [0.0], [0.0], [5.0]])
+    plain = model.decision_function([[0.0], [0.0], [0.0], [5.0]])
+    np.testing.assert_allclose(own - plain, [*model.dual_coef_[0][:2] / 2, 0.0, 0.0])
+    dense = model.decision_function_in_feature_space(X)
+    np.testing.assert_allclose(TwoNormSVC().fit(sp.csr_array(X), y).decision_function_in_feature_space(X), dense)
+    with pytest.raises(ValueError, match="train_index must hold one whole number for each of the 4 rows"):
+        model.decision_function_in_feature_space(X, [0, 1])
+    with pytest.raises(ValueError, match="train_index must be -1 or a training row, 0 to 3"):
+        model.decision_function_in_feature_space(X, [0, 1, 2, 4])
 
 
 @pytest.mark.parametrize("surrogate", ["tight", "hinge", "ramp"])

@@ -191,8 +191,8 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
 
 def _options(estimator: Any) -> dict[str, Any]:
     """Return the options of scikit-learn's checks of features."""
-    sparse, missing = getattr(estimator, "_takes_sparse", True), getattr(estimator, "_takes_missing", False)
-    return _FEATURES | {"accept_sparse": sparse and "csr", "ensure_all_finite": "allow-nan" if missing else True}
+    missing = getattr(estimator, "_takes_missing", False)
+    return {**_FEATURES, "ensure_all_finite": "allow-nan"} if missing else _FEATURES
 
 
 def _is_plain(values: Any, ndim: int) -> bool:

@@ -70,7 +70,7 @@ def choose_threshold(
     tie = min(rounding, close(scores))
     lower, upper = _ends(scores, scores, positive, rule, weight)
     if 0.0 < upper - lower <= tie:  # otherwise scores within rounding are already on one side
-        lower, upper = _ends(scores, merged(scores, tie), positive, rule, weight)
+        lower, upper = _ends(scores, _merged(scores, tie), positive, rule, weight)
     if lower == -np.inf:
         return float(np.nextafter(upper - rounding, -np.inf))
     if upper == np.inf:
@@ -102,7 +102,7 @@ def close(scores: F64) -> float:
     return _CLOSE * float(scores.max() / len(scores) - scores.min() / len(scores))
 
 
-def merged(scores: F64, noise: float) -> F64:
+def _merged(scores: F64, noise: float) -> F64:
     """Lower each score that is within `noise` of the next lower score to that score."""
     ascending = np.sort(scores)
     gaps = np.diff(ascending)

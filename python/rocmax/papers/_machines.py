@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +17,7 @@ from rocmax._parameters import as_float, check_count, check_positive, shown
 from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._typing import F64, Bool, KernelChoice
 from rocmax.designs import as_design, linear_scores
-from rocmax.estimators._base import Data, Threshold, atomic, merged, warn_if_constant, warn_unconverged
+from rocmax.estimators._base import Data, Threshold, atomic, warn_if_constant, warn_unconverged
 from rocmax.estimators._kernels import KernelRanker, support_of
 from rocmax.metrics import partial_auc_score
 from rocmax.papers._stumps import PaperRanker, column, columns_of, in_memory
@@ -94,7 +95,7 @@ class GreedyPAUC(PaperRanker):
         area = partial(partial_auc_score, labels, fpr_range=fpr_range, sample_weight=weights, n_jobs=threads)
         n_features = columns.shape[1]
         own = _areas(area, n_features, lambda k: column(columns, k))
-        self.order_ = np.argsort(merged(-own, _TIE), kind="stable")
+        self.order_ = np.argsort(-_merged(own), kind="stable")
         self.coef_ = np.zeros((1, n_features))
         self.partial_auc_ = np.empty(n_features)
         first = self.order_[0]
@@ -135,6 +136,16 @@ def _require_finite(scores: F64) -> F64:
     if not np.isfinite(scores).all():
         raise ValueError("X is too large for sums of its features: scale them")
     return scores
+
+
+def _merged(values: F64) -> F64:
+    """Raise each value that is within rounding of the next higher value to that value."""
+    descending = np.argsort(-values, kind="stable")
+    close = np.append(False, -np.diff(values[descending]) <= _TIE)
+    starts = np.maximum.accumulate(np.where(close, 0, np.arange(len(values))))
+    merged = np.empty_like(values)
+    merged[descending] = values[descending][starts]
+    return merged
 
 
 @dataclass(eq=False, repr=False)
@@ -262,7 +273,7 @@ class TwoNormSVC(KernelRanker):
     >>> from rocmax.papers import TwoNormSVC
     >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
     >>> model = TwoNormSVC().fit(X, y)
-    >>> float(roc_auc_score(y, model.decision_function_in_feature_space(X, range(200))))
+    >>> float(roc_auc_score(y, model.decision_function_in_feature_space(X)))
     1.0
 
     Parameters
@@ -353,21 +364,26 @@ class TwoNormSVC(KernelRanker):
         else:
             self.__dict__.update(support_of(self._kernel, X, self.dual_coef_))
         self._extra = coefs * ridge
+        # Only rows equal to a row of the support add anything in H'.
+        keys = _hashes(X)
+        known = {keys[row] for row in self.support_}
+        self._rows = [(row, key) for row, key in enumerate(keys) if key in known]
         scores = gram @ coefs - self._extra
         warn_if_constant(scores)
         slack = np.maximum(0.0, 1.0 - np.where(positive, 1.0, -1.0) * (scores + self.intercept_))
         self.objective_ = float(0.5 * coefs @ scores + C * slack @ slack)
         return self
 
-    def decision_function_in_feature_space(self, X: Any, train_index: Any) -> F64:
+    def decision_function_in_feature_space(self, X: Any, train_index: Any = None) -> F64:
         """Return f'(x) + b in H': the decision function, plus al_i y_i / (2C) where x is training sample i.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
-        train_index : array-like of shape (n_samples,)
-            The training row that each row is, or -1 for a new sample.
+        train_index : array-like of shape (n_samples,), default=None
+            The training row that each row is, or -1 for a new sample. By default, the k-th copy of a row in X is the
+            k-th copy in the training samples; further copies are new samples.
 
         Returns
         -------
@@ -376,14 +392,28 @@ class TwoNormSVC(KernelRanker):
         """
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        index, n = np.asarray(train_index), self.dual_coef_.shape[1]
-        fits = index.shape == (X.shape[0],) and index.dtype.kind in "iu"
-        if not fits or np.any((index < -1) | (index >= n)):
-            raise ValueError(
-                f"train_index must hold, for each of the {X.shape[0]} rows of X, a training row, 0 to {n - 1}, or -1, "
-                f"got {shown(train_index)}"
-            )
+        n = self.dual_coef_.shape[1]
+        if train_index is None:
+            index = self._match(X)
+        else:
+            index = np.asarray(train_index)
+            if index.shape != (X.shape[0],) or index.dtype.kind not in "iu":
+                raise ValueError(
+                    f"train_index must hold one whole number for each of the {X.shape[0]} rows of X, got shape "
+                    f"{index.shape} and dtype {index.dtype}"
+                )
+            if np.any((index < -1) | (index >= n)):
+                raise ValueError(f"train_index must be -1 or a training row, 0 to {n - 1}, got {index.min()} and above")
         return np.asarray(self._scores(X) + self.intercept_[0] + np.append(self._extra, 0.0)[index])
+
+    def _match(self, X: Any) -> NDArray[np.intp]:
+        waiting: dict[bytes, list[int]] = {}
+        for row, key in self._rows:
+            waiting.setdefault(key, []).append(row)
+        for rows in waiting.values():
+            rows.reverse()
+        of_rows = (waiting.get(key, []) for key in _hashes(X))
+        return np.array([rows.pop() if rows else -1 for rows in of_rows], dtype=np.intp)
 
 
 def _require_definite(gram: F64) -> None:
@@ -400,3 +430,10 @@ def _require_definite(gram: F64) -> None:
             "kernel must be positive semidefinite, got one whose matrix over the training samples has an eigenvalue "
             "below 0: the problem is not convex; use another kernel, such as 'rbf', or other parameters of it"
         ) from None
+
+
+def _hashes(X: Any) -> list[bytes]:
+    """Return the bytes of each row as float64."""
+    rows = (X[k : k + 1] for k in range(X.shape[0]))
+    dense = (row.toarray() if hasattr(row, "toarray") else row for row in rows)
+    return [(np.asarray(row, dtype=np.float64) + 0.0).tobytes() for row in dense]

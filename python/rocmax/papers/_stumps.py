@@ -1,6 +1,5 @@
 """The base of the papers' rankers; trees and stumps, which learn by column: RankBoost, PAUCBoost and AUCSplitTree."""
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -21,9 +20,6 @@ from rocmax.estimators._base import Data, Ranker, Threshold, atomic, check_thres
 class PaperRanker(Ranker):
     """A ranker whose `fit` checks its parameters, learns, and sets the threshold."""
 
-    _checked: Callable[..., tuple[Any, ...]]  # checks and returns the parameters
-    _learn: Callable[..., None]  # sets the fitted attributes except the threshold, from data and parameters
-
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -40,10 +36,27 @@ class PaperRanker(Ranker):
         """
         parameters = self._checked()
         check_threshold(self.threshold)
+        self._require_storage(X)
         data = self._validated(X, y, sample_weight)
         self._learn(data, *parameters)
         warn_if_constant(self._set_threshold(data))
         return self
+
+    def _checked(self) -> tuple[Any, ...]:
+        """Check and return the parameters."""
+        raise NotImplementedError
+
+    def _learn(self, data: Data, *parameters: Any) -> None:
+        """Set the fitted attributes except the threshold."""
+        raise NotImplementedError
+
+    def _checked_features(self, X: Any) -> Any:
+        self._require_storage(X)
+        return super()._checked_features(X)
+
+    def _require_storage(self, X: Any) -> None:
+        if not self._takes_sparse and is_sparse(X):
+            raise TypeError(f"{type(self).__name__} does not support sparse X; pass X.toarray()")
 
 
 def in_memory(data: Data, n_bytes: int) -> Data:
@@ -53,6 +66,11 @@ def in_memory(data: Data, n_bytes: int) -> Data:
     require_memory(n_bytes * n_values, "the features by column", "fewer samples or features need less")
     data = data._replace(X=np.asarray(X) if is_stored(X) else X)
     return data if data.weight is None or data.weight.all() else data.take(np.flatnonzero(data.weight))
+
+
+def by_column(X: Any) -> F64:
+    """Return all values, column by column."""
+    return np.asarray(X, dtype=np.float64).ravel(order="F")
 
 
 def columns_of(X: Any) -> Any:
@@ -154,7 +172,7 @@ class RankBoost(PaperRanker):
             lists = columns.indptr.astype(np.uint64), columns.indices.astype(np.uint32)
             values = columns.data.astype(np.float64)
         else:
-            values = np.asarray(samples, dtype=np.float64).ravel(order="F")
+            values = by_column(samples)
         stumps = _core.rank_boost(_core.Problem(labels, weights), values, lists, n_estimators, threads)
         self.feature_, self.cut_, self.missing_above_, self.coef_, self.edge_ = stumps
         self.bound_ = float(np.prod(np.sqrt(np.maximum(1.0 - self.edge_**2, 0.0))))
@@ -337,8 +355,7 @@ class AUCSplitTree(PaperRanker):
 
     def _learn(self, data: Data, leaf: float, depth: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 30)
-        values = np.asarray(samples, dtype=np.float64).ravel(order="F")
-        tree = _core.split_tree(_core.Problem(labels, weights), values, leaf, depth, threads)
+        tree = _core.split_tree(_core.Problem(labels, weights), by_column(samples), leaf, depth, threads)
         self.pos_, self.neg_, self.feature_, self.cut_, self.left_, self.right_ = tree
 
     def _scores(self, X: Any) -> F64:
