@@ -269,14 +269,14 @@ def test_demo(tmp_path: Path, run: Run, few_trees: None, monkeypatch: pytest.Mon
     for row in models.values():
         low, high = row["confidence_interval"]
         assert 0.6 < row["auc"] < 0.9 and low < row["partial_auc"] < high and row["seconds"] > 0
-    compared = {tuple(one["models"]): one for one in result["comparisons"]}
+    compared = {tuple(one["estimates"]): one for one in result["comparisons"]}
     linear = compared["PartialAUCSVCCV", "LogisticRegression"]
     gain = models["PartialAUCSVCCV"]["partial_auc"] - models["LogisticRegression"]["partial_auc"]
     low, high = linear["confidence_interval"]
     assert linear["difference"] == pytest.approx(gain) and low < gain < high
-    for one in result["alerts"]:  # both count the same true alerts
-        assert one["precision"] * one["budget"] == pytest.approx(one["recall"] * result["n_test_positive"])
-        assert one["precision_interval"][0] <= one["precision"] <= one["precision_interval"][1]
+    for one, budget in zip(result["alerts"], (50, 100, 200), strict=True):  # both count the same true alerts
+        assert one["ppv"] * budget == pytest.approx(one["tpr"] * result["n_test_positive"])
+        assert one["ppv_low"] <= one["ppv"] <= one["ppv_high"]
     assert result["dual_gap"] <= 1e-2
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     # The README shows what is printed; two models choose between candidates that validate about equally well.

@@ -19,12 +19,16 @@ _OPTIONAL = "polars", "skops", "lightgbm", "matplotlib", "bokeh"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return 0, 1 for bad data, 2 for bad usage, 130 after Ctrl-C."""
-    _open_closed_streams()
+    # If stderr is closed, the first file that is opened takes its place.
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    if sys.stdout is None:
+        _say("nothing can be printed: stdout is closed")
+        return 1
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for encodings that lack a letter
     given = make_parser().parse_args(argv)
     try:
         command = given.command
-        if sys.stdout is None:
-            raise Failure("nothing can be printed: stdout is closed")
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
             options = options_of(given)  # before the imports
@@ -52,17 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         _give_up_stdout()
         return 1
     return 0
-
-
-def _open_closed_streams() -> None:
-    """Open the null device where stdin, stdout or stderr is closed, or the next file would take its place."""
-    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(handle, True)
-    os.close(handle)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # for encodings that lack a letter
 
 
 def _give_up_stdout() -> None:

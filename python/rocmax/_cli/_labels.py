@@ -158,11 +158,11 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form) -> LabelCo
     negative = [] if rest else [named("--negative", text) for text in given]
     left = [value for value in values if value not in negative]
     if arguments.positive is not None:
-        positive = named("the model's positive label" if arguments.by_model else "--positive", arguments.positive)
+        positive = named("the positive class", arguments.positive)
     elif negative and len(left) == 1:
         positive = left[0]
     elif len(values) > 2:
-        raise _several(name, n_rows, [_positive(value) for value in values[:_OFFERED]])
+        raise _several(name, n_rows)
     elif all(isinstance(one, bool | int | float) for one in values) and tuple(values) in PAIRS:
         positive = values[1]
     else:
@@ -172,10 +172,10 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form) -> LabelCo
         raise Failure(f"--negative {positive}: that is the positive class")
     others = {value: n_rows[value] for value in values if value != positive}
     if len(values) > 2 and not given:
-        raise _several(name, n_rows, [""] if arguments.by_model else [_positive(positive)])
+        raise _several(name, n_rows, positive)
     for value, n in others.items():
         if negative and value not in negative:
-            how = f"--missing-values {quote(str(value))}" + ("" if arguments.by_model else " --missing drop")
+            how = f"--missing-values {quote(str(value))}{' --missing drop' * (arguments.missing == 'raise')}"
             what = f"{short(value)!r} ({of_rows(n)}), which is neither --positive nor --negative"
             raise Failure(f"column {name!r} holds {what}; {how} leaves such rows out")
     return LabelColumn(name, positive, by_value, {str(value): n for value, n in others.items()})
@@ -193,12 +193,12 @@ def _values(found: Counts, form: Form) -> dict[Any, list[Any]]:
     return by_value
 
 
-def _several(name: str, n_rows: Mapping[Any, int], positive: list[str]) -> Failure:
-    """Return the failure for more than two labels, with what to paste for each value that may be positive."""
+def _several(name: str, n_rows: Mapping[Any, int], positive: Any = None) -> Failure:
+    """Return the failure for more than two labels, with what to paste; without a `positive` one, for several."""
     held = f"column {name!r} holds {len(n_rows)} values ({_counted(n_rows)}), not two"
-    paste = " or ".join(f"{option} --negative {_REST}".lstrip() for option in positive)
-    others = [value for value in n_rows if _positive(value) not in positive] or [*n_rows]
-    rarest = quote(short(min(others, key=lambda value: n_rows[value])))
+    options = [f"{_positive(value)} " for value in [*n_rows][:_OFFERED]] if positive is None else [""]
+    paste = " or ".join(f"{option}--negative {_REST}" for option in options)
+    rarest = quote(short(min((value for value in n_rows if value != positive), key=n_rows.__getitem__)))
     how = f"paste {paste} if all others are negative, or list those by --negative"
     return Failure(f"{held}: {how}; --missing-values {rarest} reads one as missing")
 

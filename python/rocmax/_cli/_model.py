@@ -27,7 +27,7 @@ from rocmax._tables._coder import TableCoder
 from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
 from rocmax._tables._forms import Note, short
-from rocmax._tables._schema import Column, Later, Schema, trained_columns
+from rocmax._tables._schema import Column, Later, Schema
 from rocmax.boosting._classifier import Candidate
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.designs._kernel import Kernel
@@ -110,12 +110,6 @@ class Trained:
 
     columns: NDArray[np.float64]
     rows: TrainedRows
-
-    @classmethod
-    def of(cls, X: pl.DataFrame, schema: Schema) -> "Trained":
-        """Remember a table of `features`."""
-        read = schema.table(X)
-        return cls(trained_columns(read), TrainedRows.of(digests(read)))
 
 
 class LaterRows(Later):

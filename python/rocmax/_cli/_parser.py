@@ -259,7 +259,6 @@ class TableOptions(Options):
 class Labelled(TableOptions, Ranged):
     """Labelled rows."""
 
-    by_model: bool = False  # whether a model names the label and the positive class
     label: str = _option("column of the labels", required=True, metavar="COLUMN")
     positive: str | None = _option(
         "the positive class (needed unless labels are 0 and 1, -1 and 1, or false and true)",

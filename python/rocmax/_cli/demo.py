@@ -5,7 +5,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
@@ -35,9 +34,7 @@ LINEAR, TREES, ENSEMBLE = "PartialAUCSVCCV", "PartialAUCBoosting", "PartialAUCEn
 LOGISTIC, OTHER_TREES = "LogisticRegression", "HistGradientBoosting"
 # The pairs that are compared: a model of rocmax and another one.
 _PAIRS = ((LINEAR, LOGISTIC), (TREES, OTHER_TREES), (ENSEMBLE, OTHER_TREES))
-_BUDGETS = (50, 100, 200)  # of alerts: compounds that a laboratory can test
-
-Rates = NDArray[np.float64]
+_BUDGETS = [("alerts", 50), ("alerts", 100), ("alerts", 200)]  # compounds that a laboratory can test
 
 
 def run(arguments: Demo) -> None:
@@ -85,8 +82,14 @@ def run(arguments: Demo) -> None:
         "n_test": len(test),
         "n_test_positive": int(test.sum()),
         "models": rows,
-        "comparisons": [_compared(test, scores, pair, measure) for pair in _PAIRS if pair[0] in scores],
-        "alerts": _alerts(test, scores[ENSEMBLE], arguments.seed),
+        "comparisons": [
+            compare(test, {name: scores[name] for name in pair}, measure).to_dict()
+            for pair in _PAIRS
+            if pair[0] in scores
+        ],
+        "alerts": operating_point(
+            test, scores[ENSEMBLE], threshold=_BUDGETS, method="bootstrap", random_state=arguments.seed
+        ).rows(),
         "surrogate": models[LINEAR][-1].surrogate_,
         "dual_gap": float(models[LINEAR][-1].dual_gap_),
         "families": models[ENSEMBLE].families_,
@@ -114,27 +117,6 @@ def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
     return found
 
 
-def _compared(test: Any, scores: dict[str, Rates], pair: tuple[str, str], measure: PartialAUC) -> dict[str, Any]:
-    """Return the difference in partial AUC, the first model less the second, with its interval and p-value."""
-    found = compare(test, {name: scores[name] for name in pair}, measure).to_dict()
-    return {"models": list(pair), **{key: found[key] for key in ("difference", "confidence_interval", "pvalue")}}
-
-
-def _alerts(test: Any, scores: Rates, seed: int) -> list[dict[str, Any]]:
-    """Return precision and recall among as many compounds, the highest-ranked ones, as each budget allows."""
-    rules = [("alerts", budget) for budget in _BUDGETS if budget < len(test)]
-    points = operating_point(test, scores, threshold=rules, method="bootstrap", random_state=seed).rows()
-    names = {"threshold": "threshold", "precision": "ppv", "recall": "tpr"}
-    return [
-        {
-            "budget": budget,
-            **{name: float(row[key]) for name, key in names.items()},
-            **{f"{name}_interval": [float(row[f"{names[name]}_{end}"]) for end in ("low", "high")] for name in names},
-        }
-        for (_, budget), row in zip(rules, points, strict=True)
-    ]
-
-
 def _show(result: dict[str, Any]) -> None:
     (low, high), rows = result["fpr_range"], result["models"]
     lines = []
@@ -144,7 +126,7 @@ def _show(result: dict[str, Any]) -> None:
     heads = ["AUC", f"pAUC {low:g}-{high:g} [95 % CI]", f"TPR at FPR {high:g}"]
     report.table([f"on {result['n_test']:,} held-out compounds", *heads], lines)
     say("\npAUC is the area under that part of the curve, divided by its width. Differences in it, by a paired test:")
-    names = [" vs ".join(one["models"]) for one in result["comparisons"]]
+    names = [" vs ".join(one["estimates"]) for one in result["comparisons"]]
     for name, one in zip(names, result["comparisons"], strict=True):
         bounds = "[95 % CI {:+.3f}, {:+.3f}]".format(*one["confidence_interval"])
         say(f"  {name:<{max(map(len, names))}}  {one['difference']:+.3f}  {bounds}  {words.p_value(one['pvalue'])}")
@@ -153,9 +135,9 @@ def _show(result: dict[str, Any]) -> None:
     report.table(
         ["compounds tested", "score from", "precision [95 % CI]", "recall [95 % CI]"],
         [
-            [str(one["budget"]), f"{one['threshold']:.3f}"]
-            + [words.bracketed(one[name], one[f"{name}_interval"]) for name in ("precision", "recall")]
-            for one in result["alerts"]
+            [str(budget), f"{one['threshold']:.3f}"]
+            + [words.bracketed(one[name], (one[f"{name}_low"], one[f"{name}_high"])) for name in ("ppv", "tpr")]
+            for (_, budget), one in zip(_BUDGETS, result["alerts"], strict=True)
         ],
     )
     say(

@@ -13,7 +13,7 @@ from rocmax._cli._output import Failure, about, check_plot, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
 from rocmax._tables._forms import Note
-from rocmax.ensemble._models import importances
+from rocmax._tables._schema import Column
 from rocmax.metrics import partial_auc_score
 
 _BARS, _LINES = 30, 20  # in a plot, and in a table, at most
@@ -21,8 +21,8 @@ _SHUFFLES = 5  # of a column
 _ROWS = 2**16  # scored at once
 _KINDS = {  # in words, and what is plotted
     "linear": ("linear model", "weight for {}"),
-    "boosting": ("boosted trees", "share of the total gain of all splits"),
-    "ensemble": ("ensemble", "mean importance share of the members"),
+    "boosting": ("boosted trees", "of the total gain of all splits"),
+    "ensemble": ("ensemble", "mean share of the members in the gain of splits or in absolute weights"),
 }
 
 
@@ -31,7 +31,7 @@ def run(arguments: Explain) -> None:
     check_plot(arguments.plot, arguments.model, arguments.data)
     model = _model.load(arguments.model)
     try:
-        rows = {"linear": _weights, "boosting": _gains, "ensemble": _members}[model.kind](model)
+        rows = _weights(model) if model.kind == "linear" else _shares(model)
     except MemoryError:
         raise
     except Exception as error:  # whatever the parts of a damaged model cause
@@ -75,25 +75,15 @@ def _weights(model: _model.Model) -> list[dict[str, Any]]:
     return found
 
 
-def _gains(model: _model.Model) -> list[dict[str, Any]]:
-    """Return the share of each column in the gain of all splits; that of a category is added to its column's."""
+def _shares(model: _model.Model) -> list[dict[str, Any]]:
+    """Return the share of each column in the importances of features; that of a category is added to its column's."""
     shares = dict.fromkeys(model.schema.used, 0.0)
-    named = [] if model.coder is None else model.coder.features()
-    for feature, gain in zip(named, model.classifier.feature_importances_, strict=True):
-        shares[feature.column] += float(gain)
+    every = model.schema.columns if model.coder is None else model.coder.features()
+    names = [one.name if isinstance(one, Column) else one.column for one in every]
+    for name, share in zip(names, np.nan_to_num(model.classifier.feature_importances_), strict=True):
+        if name in shares:
+            shares[name] += float(share)
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
-
-
-def _members(model: _model.Model) -> list[dict[str, Any]]:
-    """Return the importance share of each column in the members that have one, and their mean."""
-    found, used, ensemble = [], model.schema.used, model.classifier
-    members = zip(ensemble.families_, ensemble.estimators_, strict=True)
-    every = {family: importances(member, used) for family, member in members}
-    for k, name in enumerate(used):
-        shares = {family: float(of[k]) for family, of in every.items() if of is not None}
-        mean = float(np.mean([*shares.values()])) if shares else 0.0
-        found.append({"feature": name, "column": name, "share": mean, "shares": shares})
-    return found
 
 
 def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str, Any]:
@@ -101,7 +91,7 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
     used = model.schema.used
     wanted = table.columns_to_read(arguments, [model.label, *used], model.schema)
     form, given = wanted.form, {"label": model.label, "positive": model.positive, "negative": arguments.negative}
-    labelled = Labelled(data=path, missing="drop", by_model=True, **given)  # type: ignore[arg-type]
+    labelled = Labelled(data=path, missing="drop", **given)  # type: ignore[arg-type]
     with about(path):
         frame, is_text = table.read(path, wanted)
         frame, _ = classes.clean(frame, [model.label], labelled, form)
@@ -140,7 +130,6 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
 def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
     low, high = model.fpr_range
     say(f"{arguments.model}: {_KINDS[model.kind][0]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
-    said = ""
     if model.kind == "linear":
         heads = ["feature", "weight", "per unit"]
         per_unit = ("" if row["per_unit"] is None else f"{row['per_unit']:+.4g}" for row in rows)
@@ -150,22 +139,13 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
             f"per unit: added per unit of the column. Scores from {model.classifier.threshold_:.4g} on are predicted "
             f"{model.positive}."
         )
-    elif model.kind == "boosting":
-        heads, lines = ["column", "share of the gain"], [[row["feature"], f"{row['share']:.3f}"] for row in rows]
     else:
+        heads, lines = ["column", "share"], [[row["feature"], f"{row['share']:.3f}"] for row in rows]
+        said = f"share: {_KINDS[model.kind][1]}"
+    if model.kind == "ensemble":
         say(model.classifier.summary())
-        families = [*rows[0]["shares"]]
-        several = ["mean share"] if len(families) > 1 else []
-        shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]
-        heads = ["column", *several, *families]
-        lines = [[row["feature"], *(f"{x:.3f}" for x in own)] for row, own in zip(rows, shares, strict=True)]
-        silent = [name for name in model.classifier.families_ if name not in families]
-        said = "share: part of the total split gain (trees) or of the sum of absolute weights (logistic_regression)."
-        said += f" {', '.join(silent)}: not available." if silent else ""
-    if len(heads) > 1:
-        _show_first(heads, lines)
-    if said:
-        say(said)
+    _show_first(heads, lines)
+    say(said)
     if permuted is not None:
         say(
             f"partial AUC of {permuted['n_samples']:,} rows of {arguments.data}: {permuted['partial_auc']:.4f}; "

@@ -23,8 +23,9 @@ from rocmax._cli._output import Failure, Misuse, about, check_output, is_stdout,
 from rocmax._cli._parser import Fit
 from rocmax._cli._table import Notes
 from rocmax._tables._coder import TableCoder
+from rocmax._tables._digests import TrainedRows, digests
 from rocmax._tables._forms import short
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Schema, trained_columns
 from rocmax._tables._suspects import suspect_notes
 from rocmax.boosting._libraries import imported
 from rocmax.ensemble._classifier import n_folds as folds_by_default
@@ -106,7 +107,7 @@ def run(arguments: Fit) -> None:
     form.tell()
     if not arguments.json:
         report.columns(schema)
-    choice = _choose(data, arguments)
+    choice, read = _choose(data, arguments), schema.table(data.X)
     model = _model.Model(
         schema=schema,
         coder=choice.coder,
@@ -115,7 +116,7 @@ def run(arguments: Fit) -> None:
         positive=str(labels.value),
         negative=labels.other,
         fpr_range=arguments.fpr,
-        trained=_model.Trained.of(data.X, schema),
+        trained=_model.Trained(trained_columns(read), TrainedRows.of(digests(read))),
     )
     _model.save(model, arguments.out)
     result = {
