@@ -59,7 +59,11 @@ WRONG = [
     ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 2, "the name must end in .png, .pdf or .svg"),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"],
+        2,
+        "the name must end in .png, .pdf or .svg",
+    ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 2, "'': the name of a file is empty"),
     (["evaluate", "", "--label", "y", "--score", "s"], 2, "'': the name of a file is empty; is a variable of the"),
     (["fit", "good.csv", "--label", "y", "--out", ""], 2, "'': the name of a file is empty"),
