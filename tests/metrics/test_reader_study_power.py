@@ -57,7 +57,7 @@ def test_power_is_a_number_where_it_is_nearly_0_or_1():
 @pytest.mark.parametrize("plan", [mrmc_power, mrmc_sample_size])
 def test_a_difference_of_small_integers_does_not_overflow(plan):
     y, s, names = simulated(r=2)
-    with pytest.raises(ValueError, match="difference must be at most 1, between values of AUC"):
+    with pytest.raises(ValueError, match="difference must be a number of at most 1 for AUC"):
         plan(mrmc_analysis(y, s, **names), difference=np.int8(-128))
 
 

@@ -169,7 +169,7 @@ def test_a_planned_study_has_two_cases_of_either_class(n_pos):
 def test_a_plan_names_what_no_study_can_have():
     pilot = mrmc_analysis(Readings(**LONG))
     for plan in (mrmc_power, mrmc_sample_size):
-        with pytest.raises(ValueError, match=r"difference must be at most 1, between values of AUC, got -1\.2"):
+        with pytest.raises(ValueError, match=r"difference must be a number of at most 1 for AUC, got -1\.2"):
             plan(pilot, difference=-1.2)
     how = {"n_readers": np.array([3, 4]), "n_cases": [40, 50, 60]}
     with pytest.raises(

@@ -32,7 +32,7 @@ from rocmax.metrics.intervals._interval import (
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
-from rocmax.metrics.methods.defaults import Profile, jointly, own_intervals
+from rocmax.metrics.methods.defaults import Profile, default_method, jointly, own_intervals
 from rocmax.metrics.methods.delong import Obuchowski
 from rocmax.metrics.methods.mcnemar import McNemar, Venkatraman
 from rocmax.metrics.methods.planned import Planned
@@ -252,7 +252,9 @@ class _Compared(NamedTuple):
 
 
 def _method(query: Query) -> Method:
-    return query.method or methods.default_comparison(query.measure, query.known)
+    if query.method is None and query.known.weight_kind != "planned":
+        return Profile() if Profile.fits(query.measure) else Bootstrap()
+    return query.method or default_method(query.measure, query.known)
 
 
 def _least_sizes(samples: list[Any]) -> tuple[float, float]:

@@ -54,11 +54,6 @@ class Question(NamedTuple):
     hypothesis: Hypothesis | None = None
 
 
-def difference_in_range(value: Any, name: str) -> float:
-    """Check that a difference is a number, and small enough that its square does not overflow."""
-    return number(value, name, "between -1e100 and 1e100", lambda difference: abs(difference) <= 1e100)
-
-
 def parse_hypothesis(alternative: Any, margin: Any, measure: Any) -> Hypothesis:
     """Check the options of a test of a difference of a measure."""
     check_choice("alternative", alternative, ALTERNATIVES)

@@ -284,6 +284,12 @@ def stacked(parts: Sequence[Limits]) -> Limits:
     return Limits(ends, tails)
 
 
+def of_models(intervals: Sequence[tuple[Any, Any, Limits]]) -> tuple[F64, F64, Limits]:
+    """Return estimates, variances and limits of several models from those of each."""
+    estimate, variance, limits = zip(*intervals, strict=True)
+    return np.hstack(estimate), np.hstack(variance), stacked(limits)
+
+
 def of_share(estimate: F64, size: Any, bounds: tuple[float, float], law: Law | None = None) -> Limits:
     """Return Wilson's limits, which have a width also without variance, of a measure as a share of `size` samples."""
     least, span, law = bounds[0], bounds[1] - bounds[0], law or Law()
@@ -293,6 +299,29 @@ def of_share(estimate: F64, size: Any, bounds: tuple[float, float], law: Law | N
         lambda at: tails_of(share - at, np.sqrt(at * (1 - at) / size), law),
     )
     return limits.moved(least, span, bounds, estimate)
+
+
+def of_rates(
+    at: Callable[..., Any],
+    rates: Sequence[float],
+    sizes: Sequence[float],
+    bounds: tuple[float, float],
+    law: Law | None = None,
+    farthest: float = _FARTHEST,
+) -> Limits:
+    """Return the limits of a function of independent rates by Wilson's of each (MOVER: Zou and Donner, 2008)."""
+    value, law = at(*rates), law or Law()
+
+    def ends(z: Any) -> tuple[F64, F64]:
+        z, below, above = law.reach(np.atleast_1d(z)), 0.0, 0.0
+        for k, (rate, size) in enumerate(zip(rates, sizes, strict=True)):
+            changed = ([*rates[:k], end, *rates[k + 1 :]] for end in wilson(rate * size, size, z))
+            moved = [at(*each) - value for each in changed]
+            below = below + np.minimum(np.minimum(*moved), 0.0) ** 2
+            above = above + np.maximum(np.maximum(*moved), 0.0) ** 2
+        return np.maximum(value - np.sqrt(below), bounds[0]), np.minimum(value + np.sqrt(above), bounds[1])
+
+    return Limits(ends, within(*bounds, dual(np.array([value]), ends, farthest)))
 
 
 def no_width(low: Any, high: Any, bounds: tuple[float, float]) -> Any:

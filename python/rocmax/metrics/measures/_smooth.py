@@ -25,13 +25,6 @@ class SmoothCurve(NamedTuple):
     thresholds: F64
 
 
-class Line(NamedTuple):
-    """The binormal curve ``Phi^-1(FPR) = a + b Phi^-1(TPR)``."""
-
-    a: float
-    b: float
-
-
 def smoothed(kind: str, score: NDArray[np.floating], pos: F64, neg: F64) -> SmoothCurve:
     """Return the smoothed curve, from the weight of either class at every distinct score."""
     return _CURVES[kind](score, pos, neg, None)
@@ -41,9 +34,8 @@ def area(
     kind: str, score: NDArray[np.floating], pos: F64, neg: F64, low: float, high: float, size: float | None
 ) -> float:
     """Return the area under the smoothed curve over a range of FPR; `size` samples set the bandwidth, else all."""
-    line = binormal(pos, neg) if kind == "binormal" else None
-    if line is not None:
-        return _below(line, high) - _below(line, low)
+    if kind == "binormal" and (line := least_squares(*probits(pos, neg)[::-1])) is not None:
+        return _below(*line, high) - _below(*line, low)
     fpr, tpr, _ = _CURVES[kind](score, pos, neg, size)
     inside = (fpr > low) & (fpr < high)
     # On a vertical step the range begins at the highest point and ends at the lowest.
@@ -72,20 +64,13 @@ def least_squares(x: F64, y: F64) -> tuple[float, float] | None:
     return float(y.mean() - slope * x.mean()), slope
 
 
-def binormal(pos: F64, neg: F64) -> Line | None:
-    """Return pROC's line of probit specificity on probit sensitivity; None where no two points differ in TPR."""
-    x, y = probits(pos, neg)
-    found = least_squares(y, x)
-    return None if found is None else Line(*found)
-
-
-def _below(line: Line, rate: float) -> float:
-    """Return the area under a binormal curve up to a false positive rate: a bivariate normal probability.
+def _below(a: float, b: float, rate: float) -> float:
+    """Return the area under ``Phi^-1(FPR) = a + b Phi^-1(TPR)`` up to a rate: a bivariate normal probability.
 
     ``P(Z <= z, V <= k)`` of correlation ``-1 / sqrt(1 + b^2)`` with ``k = -a / sqrt(1 + b^2)``, by Owen's T (1956).
     """
-    root = np.hypot(1.0, line.b)
-    k, rho, rest = -line.a / root, -1.0 / root, max(line.b, _LEAST) / root
+    root = np.hypot(1.0, b)
+    k, rho, rest = -a / root, -1.0 / root, max(b, _LEAST) / root
     if rate in (0.0, 1.0):
         return rate * float(special.ndtr(k))
     z = special.ndtri(rate) or 1e-300
@@ -96,13 +81,16 @@ def _below(line: Line, rate: float) -> float:
 
 
 def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> SmoothCurve:
-    """Return points that are dense at the ends of either axis, without scores; if no line fits, the empirical curve."""
-    line = binormal(pos, neg)
+    """Return points that are dense at the ends of either axis, without scores; if no line fits, the empirical curve.
+
+    The line is pROC's, of probit specificity on probit sensitivity.
+    """
+    line = least_squares(*probits(pos, neg)[::-1])
     if line is None:
         return SmoothCurve(*vertices(pos, neg), np.concatenate([[np.inf], score]))
     at = special.ndtri((1 - np.cos(np.pi * np.arange(1, _POINTS) / _POINTS)) / 2)
-    fpr = np.concatenate([[0.0], special.ndtr(line.a + line.b * at), special.ndtr(at), [1.0]])
-    tpr = np.concatenate([[0.0], special.ndtr(at), special.ndtr((at - line.a) / max(line.b, _LEAST)), [1.0]])
+    fpr = np.concatenate([[0.0], special.ndtr(line[0] + line[1] * at), special.ndtr(at), [1.0]])
+    tpr = np.concatenate([[0.0], special.ndtr(at), special.ndtr((at - line[0]) / max(line[1], _LEAST)), [1.0]])
     order = np.lexsort((tpr, fpr))
     fpr, tpr = fpr[order], np.maximum.accumulate(tpr[order])
     new = np.append(True, (np.diff(fpr) > 0) | (np.diff(tpr) > 0))

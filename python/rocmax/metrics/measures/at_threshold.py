@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import check_choice
-from rocmax.metrics.intervals._interval import Law, Limits, dual, of_share, stacked, wilson, within
+from rocmax.metrics.intervals._interval import Law, Limits, of_models, of_rates, of_share
 from rocmax.metrics.intervals._score import prevalence_size
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
@@ -170,9 +170,7 @@ class AtThreshold(Measure):
         return _OF_CHANCE.get(self.name)
 
     def score_interval(self, sample: Sample, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
-        intervals = [self._interval(one, sizes) for one in sample.models()]
-        estimate, variance = (np.array([one[k] for one in intervals]) for k in (0, 1))
-        return estimate, variance, stacked([one[2] for one in intervals])
+        return of_models([self._interval(one, sizes) for one in sample.models()])
 
     def _interval(self, one: Sample, sizes: tuple[float, float]) -> tuple[float, float, Limits]:
         calls = self.calls(one)
@@ -198,26 +196,13 @@ class AtThreshold(Measure):
         """Return the limits by those of both rates and of the prevalence (MOVER)."""
         totals = calls.reshape(2, 2).sum(axis=0)
         point = (*(calls[:2] / totals), totals[0] / totals.sum())
-        every = (*sizes, sum(sizes))
 
         def at(tpr: Any, fpr: Any, share: Any) -> Any:
             calls = share * tpr, (1 - share) * fpr, share * (1 - tpr), (1 - share) * (1 - fpr)
             with np.errstate(invalid="ignore", divide="ignore"):
                 return np.nan_to_num(FORMULAS[self.name](*calls))
 
-        value, law = at(*point), Law(min(sizes) + _PRIOR)
-
-        def ends(z: Any) -> tuple[F64, F64]:
-            z, below, above = law.reach(np.atleast_1d(z)), 0.0, 0.0
-            for k, (rate, size) in enumerate(zip(point, every, strict=True)):
-                changed = ([*point[:k], end, *point[k + 1 :]] for end in wilson(rate * size, size, z))
-                moved = [at(*each) - value for each in changed]
-                below = below + np.minimum(np.minimum(*moved), 0.0) ** 2
-                above = above + np.maximum(np.maximum(*moved), 0.0) ** 2
-            low, high = self.bounds
-            return np.maximum(value - np.sqrt(below), low), np.minimum(value + np.sqrt(above), high)
-
-        return Limits(ends, within(*self.bounds, dual(np.array([value]), ends)))
+        return of_rates(at, point, (*sizes, sum(sizes)), self.bounds, Law(min(sizes) + _PRIOR))
 
     def _size(self, calls: F64, sizes: tuple[float, float]) -> float:
         """Return how many samples vary as much as the measure moved to [0, 1], given the sizes of both classes."""
@@ -328,30 +313,20 @@ class NetBenefit(RankedMeasure):
         return super().scorer(pos_label=pos_label, response_method=response_method)
 
     def score_interval(self, sample: Sample, sizes: Counts) -> tuple[F64, F64, Limits]:
-        rankings = [self.weights(one) for one in sample.models()]
-        gains = np.array([self._gains(ranking) for ranking in rankings]).T
-        rates = np.array([self._rates(ranking) for ranking in rankings]).T
-        counts = np.array(sizes)[:, None]
-        estimate = (gains * rates).sum(axis=0)
-        variance = (gains**2 * rates * (1.0 - rates) / np.maximum(counts - 1.0, 1.0)).sum(axis=0)
-        moved = None
-        if sample.weight is not None and sample.weight_kind == "sampling" and self.prevalence is None:
-            m, n = sample.totals
-            pi, size = m / (m + n), prevalence_size(sample)
-            slope = np.array([self.by_totals(one)[0] for one in sample.models()]) / (pi * (1.0 - pi))
-            moved, variance = (pi, slope, size), variance + slope**2 * pi * (1.0 - pi) / size
+        return of_models([self._of_model(one, sizes) for one in sample.models()])
 
-        def ends(z: Any) -> tuple[F64, F64]:
-            down, up = [], []
-            for gain, rate, size in zip(gains, rates, counts, strict=True):
-                low, high = wilson(rate * size, size, z)
-                down.append(np.where(gain > 0, rate - low, high - rate) * gain)
-                up.append(np.where(gain > 0, high - rate, rate - low) * gain)
-            if moved is not None:  # as in a sum of three shares
-                pi, slope, size = moved
-                low, high = wilson(pi * size, size, z)
-                down.append(slope * np.where(slope > 0, pi - low, pi - high))
-                up.append(slope * np.where(slope > 0, high - pi, low - pi))
-            return estimate - np.sqrt(sum(part**2 for part in down)), estimate + np.sqrt(sum(part**2 for part in up))
+    def _of_model(self, one: Sample, sizes: tuple[float, ...]) -> tuple[float, float, Limits]:
+        ranking = self.weights(one)
+        rates: tuple[float, ...] = self._rates(ranking)
+        parts = zip(self._gains(ranking), rates, sizes, strict=True)
+        variance = sum(gain**2 * rate * (1.0 - rate) / max(size - 1.0, 1.0) for gain, rate, size in parts)
+        pi = ranking.prevalence if self.prevalence is None else self.prevalence
+        if one.weight is not None and one.weight_kind == "sampling" and self.prevalence is None:
+            size = prevalence_size(one)
+            variance += (self.by_totals(one)[0] / (pi * (1.0 - pi))) ** 2 * pi * (1.0 - pi) / size
+            rates, sizes = (*rates, pi), (*sizes, size)
 
-        return estimate, variance, Limits(ends, within(*self.bounds, dual(estimate, ends, _FARTHEST)))
+        def at(tpr: Any, fpr: Any, share: Any = pi) -> Any:
+            return share * tpr - (1.0 - share) * self.threshold / (1.0 - self.threshold) * fpr
+
+        return self.read(ranking), variance, of_rates(at, rates, sizes, self.bounds, farthest=_FARTHEST)

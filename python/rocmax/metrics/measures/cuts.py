@@ -19,7 +19,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics._words import label_text
 from rocmax.metrics.intervals import _inversion as inversion
-from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_share, stacked
+from rocmax.metrics.intervals._interval import Law, Limits, normal_cdf, normal_quantile, of_models, of_share
 from rocmax.metrics.intervals._score import Units, greatest, slope_of
 from rocmax.metrics.measures._ranking import Ranking, influence_of, parts_of, quotient
 from rocmax.metrics.measures.base import LimitingSizes, Measure
@@ -141,8 +141,7 @@ class CutMeasure(RankedMeasure):
             self._of_tie(one, sizes) or of_inverses([self.inverse(one, slope_of(one, min(sizes)), sizes)], self.bounds)
             for one in sample.models()
         ]
-        estimate, variance, limits = zip(*intervals, strict=True)
-        return np.concatenate(estimate), np.concatenate(variance), stacked(limits)
+        return of_models(intervals)
 
     def _of_tie(self, one: Sample, sizes: Counts) -> tuple[F64, F64, Limits] | None:
         """Return Wilson's interval with Student's t if a tie at the cut halves the variance of the sum above it."""

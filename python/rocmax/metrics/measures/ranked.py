@@ -11,7 +11,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._words import rate
 from rocmax.metrics.intervals import _inversion as inversion
-from rocmax.metrics.intervals._interval import Gain, Law, Limits, stacked
+from rocmax.metrics.intervals._interval import Gain, Law, Limits, of_models
 from rocmax.metrics.intervals._score import slope_of
 from rocmax.metrics.measures._ranking import Ranking, along, by_prevalence, centred_squares, parts_of
 from rocmax.metrics.measures.auc import too_few
@@ -70,8 +70,7 @@ class RankedMeasure(Measure):
 
 def of_inverses(inverses: Sequence[inversion.Inverse], bounds: tuple[float, float]) -> tuple[F64, F64, Limits]:
     """Return estimates, variances and limits from the confidence distribution of each model."""
-    estimate, variance = np.array([[one.estimate(bounds), one.variance] for one in inverses]).T
-    return estimate, variance, stacked([one.limits(bounds) for one in inverses])
+    return of_models([(one.estimate(bounds), one.variance, one.limits(bounds)) for one in inverses])
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,7 +30,6 @@ class Rate(CurveMeasure):
     traits = frozenset({Trait.COMPONENTS, Trait.RATE})
     bounds = 0.0, 1.0
     fixed: ClassVar[str] = ""  # "fpr" or "tpr"
-    at: ClassVar["staticmethod[[float], _core.Measure]"]  # the core's measure at a rate
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,9 +38,21 @@ class Rate(CurveMeasure):
         else:
             self._read_number(self.fixed, "in [0, 1)", lambda value: 0.0 <= value < 1.0)
 
+    def at(self, rate: float) -> _core.Measure:
+        """Return the core's measure at a rate."""
+        measure: _core.Measure = getattr(_core.Measure, self.name)(rate)
+        return measure
+
+    @property
+    def mirrored(self) -> bool:
+        return self.fixed == "tpr"
+
     @property
     def low(self) -> float:
         return float(getattr(self, self.fixed))
+
+    def __str__(self) -> str:
+        return f"{rate(self.as_rate).name} at {rate(self.fixed).of(self.low)}"
 
     @property
     def at_edge(self) -> bool:
@@ -121,14 +132,16 @@ class Rate(CurveMeasure):
 
     def chance_of(self, sample: Sample) -> float | None:
         # Random guesses at the threshold have the same FPR and TPR; with ties it has not the rate itself.
-        rule = _core.Rule.sensitivity if self.mirrored else _core.Rule.fpr
-        above = sample.curve().cut(rule(self.low))[2 if self.mirrored else 3]
+        above = sample.curve().cut(self.rule)[2 if self.mirrored else 3]
         return above / sample.totals[0 if self.mirrored else 1]
 
     def threshold_of(self, curve: _core.Curve) -> float:
         """Return the threshold at which the rate is read."""
-        rule = _core.Rule.sensitivity if self.mirrored else _core.Rule.fpr
-        return float(curve.cut(rule(self.low))[0])
+        return float(curve.cut(self.rule)[0])
+
+    @property
+    def rule(self) -> _core.Rule:
+        return (_core.Rule.sensitivity if self.mirrored else _core.Rule.fpr)(self.low)
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,11 +176,6 @@ class TPRAtFPR(Rate):
     fixed: ClassVar[str] = "fpr"
     fpr: float
 
-    at = staticmethod(_core.Measure.tpr_at_fpr)
-
-    def __str__(self) -> str:
-        return f"{rate('tpr').name} at {rate('fpr').of(self.fpr)}"
-
 
 @dataclass(frozen=True, repr=False)
 class FPRAtTPR(Rate):
@@ -198,15 +206,6 @@ class FPRAtTPR(Rate):
     lower_is_better: ClassVar[bool] = True
     fixed: ClassVar[str] = "tpr"
     tpr: float
-
-    at = staticmethod(_core.Measure.fpr_at_tpr)
-
-    @property
-    def mirrored(self) -> bool:
-        return True
-
-    def __str__(self) -> str:
-        return f"{rate('fpr').name} at {rate('tpr').of(self.tpr)}"
 
 
 @dataclass(frozen=True, repr=False)

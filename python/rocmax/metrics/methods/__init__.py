@@ -44,13 +44,6 @@ def as_method(method: Any) -> Method | None:
     raise ValueError(f"method must be {known}, got {shown(method)}{meant(method, METHODS)}")
 
 
-def default_comparison(measure: Measure, data: Known) -> Method:
-    """Return the default method for differences."""
-    if data.weight_kind == "planned":
-        return default_method(measure, data)
-    return Profile() if Profile.fits(measure) else Bootstrap()
-
-
 def refusal(
     query: Query, samples: Sequence[Sample | Classes], own: Interval | None = None, *, instead: str | None = None
 ) -> str | None:

@@ -13,7 +13,7 @@ from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
-from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
+from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.reader_study._analysis import NO_VARIANCE, mrmc_analysis
 from rocmax.metrics.reader_study._readings import Readings
@@ -213,11 +213,8 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMC
             f"pilot has no covariances ({pilot.no_interval}): give mrmc_analysis covariance='jackknife', or use a pilot"
             " with more cases"
         )
-    least, most = pilot.measure.bounds
-    if not abs(difference_in_range(difference, "difference")) <= most - least:
-        raise ValueError(
-            f"difference must be at most {most - least:g}, between values of {pilot.measure}, got {shown(difference)}"
-        )
+    span = min(np.subtract(*pilot.measure.bounds[::-1]), 1e100)  # above, its square overflows
+    number(difference, "difference", f"of at most {span:g} for {pilot.measure}", lambda value: abs(value) <= span)
     level = number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
     return pilot, level
 
