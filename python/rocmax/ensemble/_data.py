@@ -274,18 +274,13 @@ class Folds:
         self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None, *, log_odds: bool = False
     ) -> FamilyResult:
         """Return the result of the folds: their scores pooled, or their adjusted log-odds if folds are not alike."""
-        if self.alike:
+        counts = np.bincount(np.concatenate([rows for _, rows in self.folds]), minlength=self.n)
+        if np.ptp(counts) == 0:  # unlike by folds in the order of time, whose models differ more
             if log_odds:
                 scores = self._of_equal_shares(scores)
             return FamilyResult(pooled(self.folds, scores, self.n), chosen or {}, state)
         level, curve = self._levelled(scores)
         return FamilyResult(level, chosen or {}, state, curve)
-
-    @property
-    def alike(self) -> bool:
-        """Whether every row is scored equally often, unlike by folds in the order of time, whose models differ more."""
-        counts = np.bincount(np.concatenate([rows for _, rows in self.folds]), minlength=self.n)
-        return bool(np.all(counts == counts[0]))
 
     def _of_equal_shares(self, scores: list[F64]) -> list[F64]:
         """Return log-odds as if folds had the overall share of positives: scores would rank folds, not classes."""

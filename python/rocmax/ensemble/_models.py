@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -58,8 +58,6 @@ class Boosted:
     name: str
     params: dict[str, Any] = field(default_factory=dict)
     pairs: bool = False
-    n_estimators: int = _MOST
-    learning_rate: float = _RATE
 
     @in_one_line("lightgbm")
     def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
@@ -81,13 +79,15 @@ class Boosted:
         """Choose the rounds and return the out-of-fold scores, with the mean partial AUC as state."""
         _, X = data.coded("trees")
         small = data.is_small(X)
-        library, objective = self._library(data, 1 if small else run.n_threads), self._objective(data)
+        library = LightGBM(self.params, _RATE, data.seed, 1 if small else run.n_threads)
+        objective = self._objective(data)
         folds: list[_Fold] = []
         n = 0
         for some in data.stages():
             folds += [self._begun(library, data, k, objective) for k in some]
             n = self._advanced(folds, n, data, run, library, small)
-            best = _best(folds, n)
+            means = _means(folds, n)
+            best = best_round(means)
 
             def held(fold: _Fold, best: int = best) -> F64:
                 raw = fold.booster.predict(
@@ -100,7 +100,7 @@ class Boosted:
         # The rows over those a fold trains on: 5/4 for five folds, 3/2 for three, at most that.
         growth = min(1.5, data.n / float(np.mean([len(train) for train, _ in data.folds])))
         chosen = {"n_estimators": max(1, round(best * growth))}
-        return data.result(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
+        return data.result(scores, chosen, means[best - 1], log_odds=objective is None)
 
     def _advanced(self, folds: list[_Fold], n: int, data: Folds, run: Run, library: LightGBM, small: bool) -> int:
         """Add rounds until the mean over the folds stops improving; return the number that all folds have."""
@@ -113,14 +113,17 @@ class Boosted:
                 (_, _, value, _), *_ = fold.booster.eval_valid(lambda s, _: ("", data.partial_auc(fold.rows, s), True))
                 fold.values.append(value)
 
+        def silence() -> None:  # in each thread: its level is set when parameters are read
+            library.library.Dataset(np.zeros((2, 1)), np.zeros(2), params=library._params()).construct()
+
         workers = run.n_threads if small else 1
         while True:
             behind = any(len(fold.values) < n for fold in folds)
-            if not behind and (n >= self.n_estimators or (n and n - _best(folds, n) > _PATIENCE)):
+            if not behind and (n >= _MOST or (n and n - best_round(_means(folds, n)) > _PATIENCE)):
                 return n
-            n = n if behind else min(n + _STEP, self.n_estimators)
-            run.map(advance, folds, workers, lambda: _silence(library))
-            run.progress(n, self.n_estimators)
+            n = n if behind else min(n + _STEP, _MOST)
+            run.map(advance, folds, workers, silence)
+            run.progress(n, _MOST)
             if run.left <= 0:  # only in the first family, which always finishes
                 return n
 
@@ -148,9 +151,6 @@ class Boosted:
             data.shared["lightgbm"] = made.construct()
         return data.shared["lightgbm"]
 
-    def _library(self, data: Folds, n_threads: int) -> LightGBM:
-        return LightGBM(self.params, self.learning_rate, data.seed, n_threads)
-
     def _objective(self, data: Folds) -> PartialAUCObjective | None:
         return PartialAUCObjective(data.fpr_range, blend=0.95, widen=4.0) if self.pairs else None
 
@@ -160,7 +160,7 @@ class Boosted:
         coder, X = data.coded("trees")
         params = self.params | {name: result.chosen[name] for name in LightGBM.small if name in result.chosen}
         n_threads = 1 if data.is_small(X) else run.n_threads
-        library, objective = replace(self, params=params)._library(data, n_threads), self._objective(data)
+        library, objective = LightGBM(params, _RATE, data.seed, n_threads), self._objective(data)
         n = result.chosen["n_estimators"]
         whole = self._whole(library, data)
         whole.set_init_score(np.full(data.n, data.samples(None).log_odds))
@@ -175,7 +175,7 @@ class Boosted:
 
         (booster,) = run.map(made, [n])
         model = PartialAUCBoostingClassifier(
-            data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
+            data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=_RATE,
             library_params=params or None, random_state=data.seed,
         )  # fmt: skip
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
@@ -187,19 +187,9 @@ class Boosted:
         return Pipeline([("table", coder), ("model", model)])
 
 
-def _silence(library: LightGBM) -> None:
-    """Make LightGBM silent in this thread: each thread has its own level, which is set when parameters are read."""
-    library.library.Dataset(np.zeros((2, 1)), np.zeros(2), params=library._params()).construct()
-
-
-def _mean(folds: list[_Fold], n: int) -> F64:
+def _means(folds: list[_Fold], n: int) -> F64:
     """Return the mean over the folds after each round."""
     return np.asarray(np.mean([fold.values[:n] for fold in folds], axis=0))
-
-
-def _best(folds: list[_Fold], n: int) -> int:
-    """Return the number of rounds with the greatest smoothed mean."""
-    return best_round(_mean(folds, n))
 
 
 # The resolution of probabilities of classifiers other than forests.
@@ -445,15 +435,21 @@ class LandmarkMachine:
 
     def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
         """Choose width, surrogate and C; return the out-of-fold scores."""
-        X = self._features(data)
+        _, X = data.coded("linear")
+        X = X.toarray() if sparse.issparse(X) else X  # type: ignore[attr-defined]
         place = ranks(data.positive, data.weight, data.seed)
         points = points_of(X, data.positive, place, _N)
         scale = Kernel.resolve("rbf", "scale", 3, 0.0, X, data.weight).gamma
         once = data.once()
         some, _ = once.first_folds()
         best: tuple[float, Any] = (-np.inf, None)
+
+        def made(gamma: float) -> tuple[Landmarks, Any]:
+            landmarks = Landmarks(Kernel.resolve("rbf", gamma, 3, 0.0, X, data.weight), points)
+            return landmarks, landmarks.features(X).astype(np.float32, copy=False)
+
         for width in _WIDTHS:
-            (space,) = run.map(lambda gamma: self._space(X, points, gamma, data), [width * scale])
+            (space,) = run.map(made, [width * scale])
             known: Known = {}
             scores, _, value = self._paths(some, run, space, _QUICK, known)
             data.check_hope(scores)
@@ -465,16 +461,6 @@ class LandmarkMachine:
         scores, C, _ = self._paths(data, run, space, name, known)
         chosen = {"surrogate": name, "C": C, "gamma": float(gamma)}
         return data.result(scores, chosen, space)
-
-    @staticmethod
-    def _features(data: Folds) -> Any:
-        _, X = data.coded("linear")
-        return X.toarray() if sparse.issparse(X) else X  # type: ignore[attr-defined]
-
-    @staticmethod
-    def _space(X: Any, points: Any, gamma: float, data: Folds) -> tuple[Landmarks, Any]:
-        landmarks = Landmarks(Kernel.resolve("rbf", gamma, 3, 0.0, X, data.weight), points)
-        return landmarks, landmarks.features(X).astype(np.float32, copy=False)
 
     def _paths(
         self, data: Folds, run: Run, space: tuple[Landmarks, Any], surrogate: str, known: Known
@@ -527,20 +513,7 @@ def _stop(run: Run) -> dict[str, Any]:
 _PAIRS, _LANDMARKS, _FEATURES = 20_000, 50_000, 500
 
 
-class Family(Protocol):
-    """A way to learn a ranking from a table."""
-
-    @property
-    def name(self) -> str:
-        """The name of the family."""
-
-    def cross_fit(self, data: Folds, run: Run) -> FamilyResult:
-        """Select parameters by the folds; return the out-of-fold scores."""
-
-    def refit(self, data: Folds, run: Run, result: FamilyResult) -> Any:
-        """Return the model of all rows, which accepts X unchanged."""
-
-
+Family = Boosted | ExtraTrees | Logistic | LandmarkMachine | Own
 # In the order in which they are tried, the cheap and good ones first.
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -559,35 +532,22 @@ def families_of(families: Any) -> list[Family] | None:
     """Return the given families, None for "auto"."""
     if isinstance(families, str) and families == "auto":
         return None
-    if isinstance(families, str) or not isinstance(families, Sequence) or not len(families):
-        raise ValueError(
-            f"families must be 'auto' or a list of names ({', '.join(map(repr, FAMILIES))}) and of (name, estimator) "
-            f"pairs, got {shown(families)}"
-        )
-    chosen: list[Family] = []
-    for one in families:
-        if isinstance(one, str):
-            if one not in FAMILIES:
-                raise ValueError(f"families must be of {', '.join(map(repr, FAMILIES))}, got {shown(one)}")
-            if one.startswith("lightgbm"):
-                imported("lightgbm")
-            chosen.append(FAMILIES[one])
-            continue
-        if not (isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str)):
-            raise ValueError(f"families must hold names and (name, estimator) pairs, got {shown(one)}")
-        name, estimator = one
-        scores = hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
-        if isinstance(estimator, type) or not hasattr(estimator, "fit") or not (scores or is_classifier(estimator)):
+    listed = isinstance(families, Sequence) and not isinstance(families, str) and len(families) > 0
+    chosen: dict[str, Family] = {}
+    for one in families if listed else [families]:
+        name, own = one if isinstance(one, tuple | list) and len(one) == 2 else (one, None)
+        named = listed and isinstance(name, str) and name not in chosen
+        scores = hasattr(own, "decision_function") or hasattr(own, "predict_proba")
+        fits = hasattr(own, "fit") and not isinstance(own, type) and (scores or is_classifier(own))
+        if not named or not (fits or (own is None and name in FAMILIES)):
             raise ValueError(
-                f"families: {name!r} must be an estimator with fit and decision_function or predict_proba, got "
-                f"{shown(estimator)}"
+                f"families must be 'auto' or a list of different names, of {', '.join(map(repr, FAMILIES))}, and of "
+                f"pairs (name, estimator with fit and decision_function or predict_proba), got {shown(one)}"
             )
-        chosen.append(Own(name, estimator))
-    names = [family.name for family in chosen]
-    double = {name for name in names if names.count(name) > 1}
-    if double:
-        raise ValueError(f"families must have different names, got {shown(sorted(double)[0])} more than once")
-    return chosen
+        if own is None and name.startswith("lightgbm"):
+            imported("lightgbm")
+        chosen[name] = FAMILIES[name] if own is None else Own(name, own)
+    return list(chosen.values())
 
 
 def suitable(data: Folds) -> list[Family]:
