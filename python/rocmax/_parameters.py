@@ -201,6 +201,17 @@ def check_count(name: str, value: Any, most: int | None = None) -> int:
     return number
 
 
+def check_grid(name: str, values: Any) -> list[float]:
+    """Return one or more finite numbers above 0."""
+    try:
+        grid = [check_positive(f"every one of {name}", value) for value in values]
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of numbers above 0, got {shown(values)}") from None
+    if not grid:
+        raise ValueError(f"{name} must hold at least one number, got an empty sequence")
+    return grid
+
+
 def check_verbose(value: Any) -> int:
     """Return a whole number of at least 0."""
     if not isinstance(value, (Integral, np.bool_)) or isinstance(value, np.timedelta64) or value < 0:

@@ -159,9 +159,9 @@ def test_the_support_of_all_pairs_is_those_with_a_multiplier(options):
         (None, r"pairs must be 'all', 'neighbors', 'random' or an array of shape \(n_pairs, 2\), got None"),
         ([[1, 2, 3]], r"array of shape \(n_pairs, 2\), got an array of shape \(1, 3\)"),
         (np.empty((0, 2), dtype=int), r"got an array of shape \(0, 2\)"),
-        ([[1.0, 2.0]], r"pairs\[:, 0\] must be a whole number or an array of them, got dtype float64"),
-        ([[0, 99]], r"pairs\[:, 1\] must be a training row, 0 to 9, got 99"),
-        ([[0, 2]], r"pairs\[:, 1\] must index negative training rows, but row 2 is not"),
+        ([[1.0, 2.0]], r"pairs\[:, 0\] must be whole numbers, .* got 1.0"),
+        ([[0, 99]], r"pairs\[:, 1\] must be .* got 99"),
+        ([[0, 2]], r"pairs\[:, 1\] must be .* rows of negative training samples, got 2"),
         ([[0, 1], [2, 3], [0, 1]], r"pairs must be listed once each, got \(0, 1\) twice"),
     ],
 )

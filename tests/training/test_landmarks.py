@@ -253,5 +253,5 @@ def test_callable_kernels_have_no_width(data):
 
 def test_dask_is_refused(data):
     da = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="dask input is not supported with n_landmarks"):
+    with pytest.raises(ValueError, match="dask input needs kernel='linear'"):
         machine().fit(da.from_array(data[0]), data[1])

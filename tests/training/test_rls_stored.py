@@ -61,7 +61,7 @@ def test_what_cannot_be_taken_in_parts_is_said(tmp_path):
     X, y = features(), np.arange(N_SAMPLES) % 2
     chunks, file = da.from_array(X), in_file(tmp_path, X, "C")
     for model in (AUCRLS(kernel="rbf"), AUCRLSCV(3)):
-        with pytest.raises(ValueError, match=r"dask input is not supported .*X.compute\(\)"):
+        with pytest.raises(ValueError, match=r"dask input .*X.compute\(\)"):
             model.fit(chunks, y)
     with pytest.raises(ValueError, match="solver='cg' needs X in memory"):
         AUCRLS(solver="cg").fit(file, y)

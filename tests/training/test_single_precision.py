@@ -82,15 +82,15 @@ def test_only_arrays_of_few_samples_have_a_single_precision_whatever_memory_is_f
     with using(small_single=0):
         centred = (X - X.mean(axis=0)).astype(np.float32)
         single, longest = as_design(X).single()
-        assert np.array_equal(single.features(), centred)
+        assert np.array_equal(single._X, centred)
         assert longest == pytest.approx((centred**2).sum(axis=1).max(), rel=1e-5)
         for other in (X[:, :25], X.astype(np.float32), sp.csr_array(X), stored):
             assert as_design(other).single() is None
         with using(memory=1):
-            assert np.array_equal(as_design(X).single()[0].features(), centred)
+            assert np.array_equal(as_design(X).single()[0]._X, centred)
         some = np.arange(149, 0, -2)
         for found, length in (as_design(X[:, :50]).single(some), SubsetDesign(as_design(X[:, :50]), some).single()):
-            assert np.array_equal(found.features(), centred[some, :50])
+            assert np.array_equal(found._X, centred[some, :50])
             assert length == pytest.approx((centred[some, :50] ** 2).sum(axis=1).max(), rel=1e-5)
         assert as_design(X[:, :30]).single(some) is None
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rocmax import _core
-from rocmax._typing import F64, AnyArray, Coefs, Rows
+from rocmax._typing import F64, Coefs, Rows
 
 
 class Pull(Protocol):
@@ -75,10 +75,6 @@ class Design:
         `shifted`, the features stay where they are.
         """
         return self
-
-    def features(self) -> AnyArray | None:
-        """Return the dense features, or None if they are not in memory or `inner` is not the ordinary product."""
-        return None
 
 
 def inner(design: Design, u: F64, v: F64) -> float:

@@ -46,6 +46,8 @@ class Kernel:
     @classmethod
     def resolve(cls, kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any, weight: F64 | None = None) -> Self:
         """Check the parameters; gamma "scale" is 1 / (n_features * weighted variance of X), "auto" 1 / n_features."""
+        if is_dask(X) and not (isinstance(kernel, str) and kernel == "linear"):
+            raise ValueError(f"dask input needs kernel='linear', got kernel={shown(kernel)}; or pass X.compute()")
         if not callable(kernel) and (not isinstance(kernel, str) or kernel not in KERNELS):
             known = f"one of {', '.join(map(repr, KERNELS))} or a function"
             raise ValueError(f"kernel must be {known}, got {shown(kernel)}{meant(kernel, KERNELS)}")
@@ -120,14 +122,8 @@ class Kernel:
         matrix = np.empty((n, n), dtype=dtype)
         X = in_rows(X.astype(np.float64, copy=False))
         for rows in slices(n, _BLOCK // (8 * n)):
-            values = self(X[rows], X)
-            with np.errstate(over="ignore"):
-                matrix[rows] = values
-            if dtype == np.float32 and not np.isfinite(matrix[rows]).all():
-                raise ValueError(
-                    f"kernel has values up to {np.abs(values).max():.1e}, which kernel_dtype='float32' cannot hold: "
-                    "scale the features, divide the kernel by a number, or pass kernel_dtype='float64'"
-                )
+            with np.errstate(over="ignore"):  # of single precision: products with a model then overflow
+                matrix[rows] = self(X[rows], X)
         return matrix
 
     def scores(self, X: Any, Z: Any, coefs: F64) -> F64:

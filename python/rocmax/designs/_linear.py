@@ -137,9 +137,6 @@ class DenseDesign(_LinearDesign):
                 longest = np.maximum(longest, np.einsum("ij,ij->i", X[some], X[some]).max())  # may be NaN
         return (DenseDesign(X), float(longest)) if longest >= _SHORTEST else None
 
-    def features(self) -> AnyArray | None:
-        return np.asarray(in_rows(self._X if self._origin is None else self._X - self._origin))
-
 
 class SparseDesign(_LinearDesign):
     """A scipy sparse matrix in CSR format; an adjoint reads the rows of coefficients that are not 0."""
@@ -190,9 +187,6 @@ class SparseDesign(_LinearDesign):
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         return None if self._parts is None else _core.newton_step(self._parts, rows, pull.core, gradient, until)
 
-    def features(self) -> AnyArray:
-        return np.asarray(self._X.toarray())
-
 
 def halves(X: Any, n_rows: int | None = None) -> bool:
     """Whether products with rows of X (None: all) are first taken in single precision, which halves their time.
@@ -242,9 +236,6 @@ class MemmapDesign(DenseDesign):
             first, last = np.searchsorted(ascending, rows.indices(self.n_samples)[:2])
             found[order[first:last], columns] = block[ascending[first:last] - rows.start]
         return DenseDesign(found, self._origin)
-
-    def features(self) -> AnyArray | None:
-        return None
 
 
 class DaskDesign(Design):

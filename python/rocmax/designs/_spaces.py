@@ -324,9 +324,6 @@ class FactorDesign(Design):
     def rows(self, index: Rows, /) -> "FactorDesign":
         return FactorDesign(self._factor, self._places[index], self._dtype)
 
-    def features(self) -> AnyArray:
-        return np.asarray(self._factor[self._places], dtype=self._dtype)
-
 
 # The features in which models are linear; None: those of X itself.
 Space = Landmarks | RowSpace | None

@@ -129,16 +129,10 @@ class Certificate:
     linear function of s below Q + C R: the minimum of F with that function in place of Q + C R is the ``bound``,
     whatever the solver did.
 
-    With w_i and v_j the weights, [J_a, J_b] the ranks of the range and M = sum_i w_i (J_b - J_a), R is at least
-    ``1/M [sum_i w_i (beyond_i - J_a share_i) - sum_i w_i (beyond_i + inside_i) s_i + sum_j v_j columns_j t_j]`` for all
-    scores, if shares of pairs with these sums exist and no positive takes more than J_b: ``beyond_i <= share_i J_b``,
-    ``inside_i <= (1 - share_i) J_b`` ("naive": beyond_i is cut there in the first sum alone). They exist exactly if, in
-    descending order of `columns`, the first k negatives hold at most ``sum_i w_i min(beyond_i, share_i V_k) + w_i
-    min(inside_i, (1 - share_i) V_k)`` for every k, V_k the weight of these negatives. ``benches/check_certificate.py``
-    checks that in some 80 lines of NumPy.
-
-    A convex step leaves out the J_a negatives that are highest by `before`, and replaces the part of the ramp beyond 0,
-    ``(-u)_+`` of a pair with difference u, by its tangent there.
+    The guide has the function and its proof under "Certificates" of the mathematics: p, A, B and q there are `share`,
+    `beyond`, `inside` and `columns`. ``benches/check_certificate.py`` checks them in some 80 lines of NumPy. A convex
+    step leaves out the negatives above the range that are highest by `before`, and replaces the part of the ramp beyond
+    0, ``(-u)_+`` of a pair with difference u, by its tangent there.
 
     A certificate holds O(n_samples) numbers; ``verify`` takes a product of X with each of two vectors and O(N log N).
     Beside X and the kernel matrix it takes 0.7 kB a sample, and so does ``model.certificate()`` (measured with 400,000
@@ -257,7 +251,7 @@ class Certificate:
 
         Parameters
         ----------
-        path : str, path-like or binary file
+        path : str or path-like
             Where to write.
         """
         with written(path) as file:

@@ -30,8 +30,6 @@ class KernelRanker(Ranker):
 
     def _set_kernel(self, X: Any, weight: F64 | None = None) -> Kernel:
         """Resolve the kernel on the training samples."""
-        if designs.is_dask(X) and self.kernel != "linear":
-            raise ValueError(f"dask input needs kernel='linear', got kernel={self.kernel!r}; or pass X.compute()")
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
         return self._kernel
 
@@ -70,7 +68,7 @@ def kernel_design(kernel: Kernel, data: Data, structure: float, dtype: type) -> 
 _LAST = np.iinfo(np.intp).max
 
 
-def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
+def check_landmarks(n_landmarks: Any, kernel: Any) -> int | None:
     """Check and return the number of landmarks, None without landmarks."""
     if n_landmarks is None:
         return None
@@ -80,8 +78,6 @@ def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
             f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; use "
             "kernel='rbf', or n_landmarks=None"
         )
-    if designs.is_dask(X):
-        raise ValueError(f"dask input is not supported with n_landmarks={shown(n)}; pass X.compute() or a memmap")
     return n
 
 

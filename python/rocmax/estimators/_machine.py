@@ -143,21 +143,13 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
             few = self.dual_gap_ > self.tol_ and self.n_iter_ >= self.max_iter
             warn_if_constant(scores, "raise max_iter" if few else "no feature separates the classes, or C is too small")
             return
-        advice = "raise C"
-        if not falls:
-            other = "or widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
-            advice = "no direction improves on a constant score; " + (f"raise C {other}" if "widen" in other else other)
+        other = "" if falls else ", or use surrogate='ramp' or a wider fpr_range"
         warn(
-            f"with C={self.C_:g} the zero model is within tol={zero:g} of optimal for {self._risk}: {advice}"
-            ". The model that is returned is within tol too, and ranks the samples",
+            f"with C={self.C_:g} the zero model is within tol={zero:g} of optimal for the {self.surrogate_} surrogate "
+            f"on fpr_range=({low:g}, {high:g}): raise C{other}. The model that is returned is within tol too, and "
+            "ranks the samples",
             ZeroModelWarning,
         )
-
-    @property
-    def _risk(self) -> str:
-        """The risk, as messages name it."""
-        low, high = rate_range(self.fpr_range, "fpr_range")
-        return f"the {self.surrogate_} surrogate on fpr_range=({low:g}, {high:g})"
 
 
 class Machine(CertifiedRanker):
@@ -249,7 +241,7 @@ class Machine(CertifiedRanker):
     def _set_kernel_and_landmarks(self, last: Any, data: Data) -> Landmarks | None:
         """Resolve the kernel and return its landmarks, with a warm start those of the last fit; None without them."""
         X, positive, weight = data
-        n = kernels.check_landmarks(self.n_landmarks, self.kernel, X)
+        n = kernels.check_landmarks(self.n_landmarks, self.kernel)
         self._set_kernel(X, weight)
         if n is None:
             return None

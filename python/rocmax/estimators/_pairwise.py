@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._parameters import check_choice, check_count
+from rocmax._parameters import check_choice, check_count, shown
 from rocmax._runtime.memory import available_memory, require_memory
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
@@ -121,7 +121,7 @@ class AUCSVC(Machine):
        Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
     """
 
-    _is_dual, _risk = True, "the hinge of the pairs"
+    _is_dual = True
 
     C: float | Literal["auto"] = "auto"
     _: KW_ONLY
@@ -320,20 +320,11 @@ class ListedMultipliers:
 def check_pairs(i: Any, j: Any, positive: Bool, names: tuple[str, str] = ("i", "j")) -> Pairs:
     """Check and broadcast the indices i of positive and j of negative rows."""
     checked = []
-    for name, rows, label, kind in zip(names, (i, j), (True, False), ("positive", "negative"), strict=True):
+    for name, rows, known, kind in zip(names, (i, j), (positive, ~positive), ("positive", "negative"), strict=True):
         array = np.asarray(rows)
-        if array.dtype.kind not in "iu":
-            raise ValueError(f"{name} must be a whole number or an array of them, got dtype {array.dtype}")
-        outside = array[(array < 0) | (array >= len(positive))]
-        if len(outside):
-            raise ValueError(f"{name} must be a training row, 0 to {len(positive) - 1}, got {outside[0]}")
-        wrong = array[positive[array] != label]
+        wrong = array[~np.isin(array, np.flatnonzero(known))] if array.dtype.kind in "iu" else array.ravel()
         if len(wrong):
-            raise ValueError(f"{name} must index {kind} training rows, but row {wrong[0]} is not")
+            raise ValueError(f"{name} must be whole numbers, rows of {kind} training samples, got {shown(wrong[0])}")
         checked.append(array.astype(np.intp))
-    try:
-        first, second = np.broadcast_arrays(*checked)
-    except ValueError:
-        shapes = " and ".join(str(rows.shape) for rows in checked)
-        raise ValueError(f"i and j must have shapes that broadcast, such as (k,) and (k,), got {shapes}") from None
+    first, second = np.broadcast_arrays(*checked)
     return first, second

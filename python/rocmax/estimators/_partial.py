@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.samples import rate_range
-from rocmax._parameters import check_count, check_positive, shown
+from rocmax._parameters import check_count, check_grid
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, KernelChoice, SurrogateName
 from rocmax.designs import as_design, compact
@@ -218,17 +218,6 @@ class PartialAUCPath(Result):
         return [f'surrogate "{self.surrogate}"', f"optimality gaps of {self.dual_gaps.max():.1e} or less"]
 
 
-def check_Cs(Cs: Any) -> list[float]:
-    """Return the values of C, ascending and distinct."""
-    try:
-        values = list(Cs)
-    except TypeError:
-        raise ValueError(f"Cs must be a sequence of numbers above 0, got {shown(Cs)}") from None
-    if not values:
-        raise ValueError("Cs must hold at least one number, got an empty sequence")
-    return sorted({check_positive("every one of Cs", C) for C in values})
-
-
 def partial_auc_path(
     X: Any,
     y: Any,
@@ -274,7 +263,7 @@ def partial_auc_path(
     """
     fpr_range = rate_range(fpr_range, "fpr_range")
     resolved = check_surrogate(surrogate, fpr_range)
-    ascending = check_Cs(Cs)
+    ascending = sorted({*check_grid("Cs", Cs)})
     tol, max_iter = check_tol(tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from rocmax import _core
 from rocmax._checks.samples import rate_range
-from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
+from rocmax._parameters import check_choice, check_count, check_grid, check_verbose, shown
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
@@ -23,7 +23,7 @@ from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._folds import Fold, folds_of, groups_of, thinned
 from rocmax.estimators._kernels import check_landmarks, copied, landmark_design, points_of, ranks
 from rocmax.estimators._machine import CertifiedRanker
-from rocmax.estimators._partial import DEFAULT_CS, check_Cs
+from rocmax.estimators._partial import DEFAULT_CS
 from rocmax.estimators._surrogates import FULL, SURROGATES
 from rocmax.estimators._training import Training, check_surrogate, check_tol
 from rocmax.estimators._validation import Validation, check_one_score, rows_of
@@ -182,7 +182,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         check_one_score(self)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         default = list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
-        Cs = default if isinstance(self.Cs, str) and self.Cs == "auto" else check_Cs(self.Cs)
+        Cs = default if isinstance(self.Cs, str) and self.Cs == "auto" else sorted({*check_grid("Cs", self.Cs)})
         data = self._validated(X, y, sample_weight)
         groups = groups_of(groups, len(data.positive), X)
         X, positive, weight = data
@@ -273,7 +273,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     def _spaces(self, data: Data, place: Rows, threads: int) -> Sequence[Space]:
         """Return the landmarks with every width to choose from; of a model linear in X its row space if X is wide."""
         X, positive, weight = data
-        n = check_landmarks(self.n_landmarks, self.kernel, X)
+        n = check_landmarks(self.n_landmarks, self.kernel)
         if n is None:
             if not (isinstance(self.kernel, str) and self.kernel == "linear"):
                 raise ValueError(
@@ -294,10 +294,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             return [factor * scale for factor in _WIDTHS]
         if isinstance(self.gamma, str) or not np.iterable(self.gamma):
             return [self.gamma]
-        gammas = sorted({check_positive("every gamma", gamma) for gamma in self.gamma})
-        if not gammas:
-            raise ValueError("gamma must hold at least one number, got an empty sequence")
-        return gammas
+        return sorted({*check_grid("gamma", self.gamma)})
 
     def _validation(
         self, data: Data, features: Any, space: Space, folds: list[Fold], place: Rows, score_params: dict[str, Any]

@@ -64,13 +64,10 @@ class LeastSquares(CertificateMixin, KernelRanker):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> LabelledRows:
         """Check the data; set classes_ and the kernel. With `stored`, a memmap or dask array stays where it is."""
-        if is_dask(X) and not (stored and self.kernel == "linear"):
-            what = f"kernel={self.kernel!r}" if self.kernel != "linear" else "cross-validation"
-            raise ValueError(
-                f"dask input is not supported for {what}; pass X.compute(), or fit AUCRLS or RLS with kernel='linear'"
-            )
+        if is_dask(X) and not stored:
+            raise ValueError("dask input is not supported for cross-validation; pass X.compute(), or fit AUCRLS or RLS")
         stored = stored and is_stored(X) and self.kernel == "linear"
-        if is_stored(X) and not stored:
+        if isinstance(X, np.memmap) and not stored:
             X = np.asarray(X)
         X, labels, found = given = self._validated(X, y, sample_weight)
         weight, kept = np.ones(X.shape[0]) if found is None else found, given.counted

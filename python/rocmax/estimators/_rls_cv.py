@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
-from rocmax._checks.arrays import require_unmasked
-from rocmax._parameters import is_one_of, shown
+from rocmax._parameters import check_count, check_grid, is_one_of, shown
 from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
@@ -268,21 +267,9 @@ class RLSCV(AUCRLSCV):
 
 
 def _check_alphas(alphas: Any) -> F64 | int:
-    if isinstance(alphas, Integral) and not isinstance(alphas, bool):
-        if 1 <= int(alphas) <= _MOST_ALPHAS:
-            return int(alphas)
-    else:
-        require_unmasked(alphas, "alphas", "leave them out")
-        try:
-            grid = np.array(alphas, dtype=np.float64)  # not the caller's own
-        except (TypeError, ValueError, OverflowError):
-            grid = np.zeros(0)
-        if grid.ndim == 1 and len(grid) and np.all(np.isfinite(grid)) and grid.min() > 0:
-            return grid
-    raise ValueError(
-        f"alphas must be a number of values from 1 to {_MOST_ALPHAS:,}, or a list of finite numbers above 0, got "
-        f"{shown(alphas)}"
-    )
+    if isinstance(alphas, Integral):
+        return check_count("alphas", alphas, _MOST_ALPHAS)
+    return np.array(check_grid("alphas", alphas))
 
 
 def _warn_of_cost(labels: Bool, rank: int, n_alphas: int) -> None:

@@ -89,9 +89,9 @@ def _blaming_features() -> Iterator[None]:
     except ValueError as failure:
         if not str(failure).startswith(("scores must be", "the inner products of the cuts must be")):
             raise
-        how = "divide the kernel by a number" if str(failure).startswith("scores") else "lower C (the highest of Cs)"
         raise ValueError(
-            f"X or the kernel is too large: products with a model overflow ({failure}); scale the features, or {how}"
+            f"X, the kernel or C is too large: products with a model overflow ({failure}); scale the features, divide "
+            "the kernel by a number, or lower C (the highest of Cs)"
         ) from failure
 
 
