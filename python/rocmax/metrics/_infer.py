@@ -40,7 +40,7 @@ from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Clustered, Reading, in_order, read
 from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
-from rocmax.metrics.subgroups._split import in_subgroups
+from rocmax.metrics.subgroups._inference import in_subgroups
 from rocmax.metrics.variances._multiclass import influence_curve
 from rocmax.metrics.variances._resample import check_seed
 

@@ -69,4 +69,4 @@ from rocmax.metrics.scores._scores import (
 )
 from rocmax.metrics.subgroups._compare import SubgroupComparison as SubgroupComparison
 from rocmax.metrics.subgroups._estimates import PooledEstimate as PooledEstimate
-from rocmax.metrics.subgroups._result import SubgroupInference as SubgroupInference
+from rocmax.metrics.subgroups._inference import SubgroupInference as SubgroupInference

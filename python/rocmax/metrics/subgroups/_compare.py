@@ -19,14 +19,16 @@ from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups import _estimates as statistics
 from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest
-from rocmax.metrics.subgroups._result import BySubgroup, reasons_last, totals_of
-from rocmax.metrics.subgroups._split import (
+from rocmax.metrics.subgroups._inference import (
+    BySubgroup,
     Parts,
     covariance_between_subgroups,
     each,
     held_by,
     pooled_refusal,
+    reasons_last,
     split,
+    totals_of,
 )
 from rocmax.metrics.variances._components import Shared, freedom_of, most_freedom
 
