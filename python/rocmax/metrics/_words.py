@@ -356,24 +356,31 @@ def beside(
     return cells_of
 
 
-def cells(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[dict[str, str]]:
-    """Return the rows of a table as texts for people; `bounded` as in :func:`decimals`.
+def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[str]:
+    """Return the first rows of a table as lines of plain text: names to the left, numbers to the right.
 
-    What is measured has one number of decimals, and every other column of numbers its own.
+    What is measured has one number of decimals (`bounded` as in :func:`decimals`), every other column its own.
     """
-    ends_of = [(row["ci_low"], row["ci_high"]) if "ci_low" in row else None for row in rows]
-    places = [decimals(row.get("standard_error"), bounded, both) for row, both in zip(rows, ends_of, strict=True)]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    kept = rows[:MOST_ROWS]
+    ends_of = [(row["ci_low"], row["ci_high"]) if "ci_low" in row else None for row in kept]
+    places = [decimals(row.get("standard_error"), bounded, both) for row, both in zip(kept, ends_of, strict=True)]
+    columns = {name: [row[name] for row in kept] for name in rows[0]}
     numbers = [name for name, of in columns.items() if all(isinstance(one, (float, np.floating)) for one in of)]
     measured = [name for name in numbers if name.startswith(_MEASURED)]
-    flat = alike([value for name in measured for value in columns[name]], places * len(measured))
-    texts = {name: flat[k * len(rows) :][: len(rows)] for k, name in enumerate(measured)}
-    for name in columns.keys() - texts.keys():
-        plain = name in numbers and not name.startswith("pvalue")
-        whole = all(float(value).is_integer() or math.isnan(value) for value in columns[name]) if plain else True
-        every = columns[name]
-        texts[name] = [_cell(name, value) for value in every] if whole else alike(every, [None] * len(rows))
-    return [{name: texts[name][k] for name in columns} for k in range(len(rows))]
+    flat = iter(alike([value for name in measured for value in columns[name]], places * len(measured)))
+    padded = []
+    for name, every in columns.items():
+        whole = name not in numbers or all(one.is_integer() or math.isnan(one) for one in every)
+        if name in measured:
+            texts = [next(flat) for _ in every]
+        elif whole or name.startswith("pvalue"):
+            texts = [_cell(name, value) for value in every]
+        else:
+            texts = alike(every, [None] * len(every))
+        side, width = "<" if isinstance(every[0], str) else ">", max(map(len, (name, *texts)))
+        padded.append([f"{text:{side}{width}}" for text in (name, *texts)])
+    more = [f"and {len(rows) - MOST_ROWS:,} more rows: to_frame() has all"] if len(rows) > MOST_ROWS else []
+    return [*("  ".join(line).rstrip() for line in zip(*padded, strict=True)), *more]
 
 
 def _cell(name: str, value: Any) -> str:
@@ -384,20 +391,6 @@ def _cell(name: str, value: Any) -> str:
     if name.startswith("pvalue"):
         return "" if math.isnan(value) else p_digits(value, 3)
     return "" if math.isnan(value) else f"{value:,.0f}" if math.isfinite(value) else str(value)
-
-
-def text_table(rows: Sequence[Mapping[str, Any]], bounded: bool = True) -> list[str]:
-    """Return the first rows of a table as lines of plain text: names to the left, numbers to the right."""
-    names = list(rows[0])
-    shown_rows = cells(rows[:MOST_ROWS], bounded)
-    side = {name: "<" if isinstance(rows[0][name], str) else ">" for name in names}
-    width = {name: max(len(name), *(len(row[name]) for row in shown_rows)) for name in names}
-
-    def line(texts: Mapping[str, str]) -> str:
-        return "  ".join(f"{texts[name]:{side[name]}{width[name]}}" for name in names).rstrip()
-
-    more = [f"and {len(rows) - MOST_ROWS:,} more rows: to_frame() has all"] if len(rows) > MOST_ROWS else []
-    return [line(dict(zip(names, names, strict=True))), *(line(row) for row in shown_rows), *more]
 
 
 def journal(
