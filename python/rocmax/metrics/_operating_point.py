@@ -383,16 +383,14 @@ def _ratio(of_pos: F64, of_neg: F64, sizes: _Sizes, z: float) -> _Ends:
 
 def _percentiles(replicates: dict[str, F64], level: float) -> dict[str, _Ends]:
     """Return percentiles of replicates (by row), without interpolation, since some may be infinite; NaN is left out."""
-
-    def ends(column: F64) -> tuple[float, float]:
-        kept = np.sort(column[~np.isnan(column)])
-        if not len(kept):
-            return np.nan, np.nan
-        last, tail = len(kept) - 1, (1 - level) / 2
-        return kept[int(np.floor(tail * last))], kept[int(np.ceil((1 - tail) * last))]
-
-    found = {name: np.array([ends(column) for column in rows.T]) for name, rows in replicates.items()}
-    return {name: (both[:, 0], both[:, 1]) for name, both in found.items()}
+    tail, found = (1 - level) / 2, {}
+    for name, rows in replicates.items():
+        ordered, columns = np.sort(rows, axis=0), np.arange(rows.shape[1])  # NaN last
+        last = np.maximum(np.count_nonzero(~np.isnan(rows), axis=0) - 1, 0)
+        places = np.floor(tail * last), np.ceil((1 - tail) * last)
+        low, high = (ordered[place.astype(np.intp), columns] for place in places)
+        found[name] = low, high
+    return found
 
 
 def _resampled(
@@ -409,11 +407,11 @@ def _resampled(
     """Return percentiles over resamples on which rules choose anew, with clusters those of thresholds alone."""
     needed = 8 * 16 * bootstrap.n_resamples * len(rules)
     require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
-    draw = _cluster_cuts
     if data.group is None:
         data = drawable(data, "; method='wilson' has intervals for one sample")
-        draw = _own_cuts if any(rule.kind.of_calls for rule in rules) else _cuts
-    threshold, tpr, fpr, share = np.moveaxis(draw(data, rules, bootstrap, seed_of(random_state)), 2, 0)
+    own = data.group is not None or any(rule.kind.of_calls for rule in rules)
+    cuts = (_own_cuts if own else _cuts)(data, rules, bootstrap, seed_of(random_state))
+    threshold, tpr, fpr, share = np.moveaxis(cuts, 2, 0)
     ends = _percentiles({"threshold": threshold}, level)
     if data.group is not None:
         of_clusters = _cluster_sizes(data, thresholds, _values(_Calls.of_rates(tpr, fpr, share)), level)
@@ -434,9 +432,20 @@ def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) 
 
 
 def _own_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
-    """Return the same for rules that the core does not have."""
-    of = data.positive.astype(np.intp)
-    draws = masses(of, data.weight, bootstrap.stratified, seed, data.weight_kind)
+    """Return the same for rules that the core does not have, and of draws of clusters; O(n log n) each."""
+    if data.group is None:
+        draws = masses(data.positive.astype(np.intp), data.weight, bootstrap.stratified, seed, data.weight_kind)
+    else:
+        explain(data)
+        if min(data.counted) < 2:
+            raise ValueError(f"groups: each class must occur in two or more groups, got {min(data.counted)}")
+        order = np.argsort(data.score, kind="stable")  # makes the sorts of the replicates fast
+        group, positive = data.group[order], data.positive[order]
+        data = data._replace(y=positive, score=data.score[order])
+        # As many clusters as there are (Field and Welsh, 2007), which hold both classes.
+        clusters = masses(np.zeros(int(data.n_groups or 0), dtype=np.intp), None, False, seed, data.weight_kind)
+        each = (drawn[group] for drawn in clusters)
+        draws = (weight for weight in each if weight[positive].any() and weight[~positive].any())
     return np.stack([_chosen(data, drawn, rules) for drawn in islice(draws, bootstrap.n_resamples)])
 
 
@@ -446,26 +455,6 @@ def _chosen(data: Sample, weight: F64, rules: Sequence[Rule]) -> F64:
     part = data._replace(y=data.positive[kept], score=data.score[kept], weight=weight[kept])
     cuts, (tp, fp, fn, tn) = _Calls.of_rules(part.curve(), rules)
     return np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1)
-
-
-def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
-    """Return the same from draws of as many clusters (Field and Welsh, 2007) that hold both classes; O(n log n)."""
-    explain(data)
-    if min(data.counted) < 2:
-        raise ValueError(f"groups: each class must occur in two or more groups, got {min(data.counted)}")
-    order = np.argsort(data.score, kind="stable")  # makes the sorts of the replicates fast
-    group, n_groups = np.asarray(data.group)[order], int(data.n_groups or 0)
-    data = data._replace(y=data.y[order], score=data.score[order])
-    positive = data.positive
-    rng = np.random.default_rng(seed)
-    found: list[F64] = []
-    while len(found) < bootstrap.n_resamples:
-        weight = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)[group].astype(np.float64)
-        kept = weight > 0
-        if not (positive[kept].any() and not positive[kept].all()):
-            continue
-        found.append(_chosen(data, weight, rules))
-    return np.stack(found)
 
 
 def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: float) -> _Sizes:
