@@ -202,8 +202,8 @@ def test_faults_of_late_batches_name_their_row(
             "column 'y' holds only one class in the rows without missing values",
         ),
         (["--score", "text"], "column 'text' is String, not numeric"),
-        (["--score", "s", "--weight", "zero"], "column 'zero' is 0 in every row"),
-        (["--score", "s", "--weight", "half"], "column 'half' leaves one class only"),
+        (["--score", "s", "--weight", "zero"], "column 'zero' must be above 0 in rows of both classes"),
+        (["--score", "s", "--weight", "half"], "column 'half' must be above 0 in rows of both"),
     ],
 )
 def test_columns_without_scores_or_weights(how: list[str], said: str, small: None, tmp_path: Path, run: Run) -> None:

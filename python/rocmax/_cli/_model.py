@@ -91,8 +91,7 @@ def _numbers(texts: pl.DataFrame, schema: Schema, form: Form, before: int) -> pl
     found, flags = values.get_columns(), schema.flags()
     for k, (name, series) in enumerate(zip(schema.numeric, texts, strict=True)):
         if found[k].null_count() > series.null_count():  # missing, or no number
-            how: Any = {"booleans": bool(flags[k]), "why": "; the model was trained on numbers in it"}
-            found[k] = table.number_column(series.alias(name), form, before, **how)
+            found[k] = table.number_column(series.alias(name), form, before, booleans=bool(flags[k]))
     return pl.DataFrame([one.alias(series.name) for one, series in zip(found, texts, strict=True)])
 
 

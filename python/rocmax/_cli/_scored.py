@@ -42,7 +42,7 @@ from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments, not_counts
 
 _MOST = 100  # columns of a table in which the names of clusters are looked for
-_ONE_CLASS = "leaves one class only: every row of the other has weight 0"
+_ONE_CLASS = "must be above 0 in rows of both classes"
 _LABELS = 1000  # distinct values of labels, at most
 
 
@@ -243,7 +243,8 @@ def _in_memory(arguments: Scores) -> Whole:
     numeric = [name for name in (weight, None if planned is None else plan.ROW) if name is not None]
     named = [*([] if per is None else [per]), *groups, *by]
     needed = list(dict.fromkeys([label, *arguments.score, *numeric, *named]))
-    wanted = table.columns_to_read(arguments, needed, numbers=numeric, scores=arguments.score, names=named)
+    numbers = dict.fromkeys([*numeric, *arguments.score])
+    wanted = table.columns_to_read(arguments, needed, numbers=numbers, names=named)
     form = wanted.form
     frame, n_dropped = classes.clean(table.read(arguments.data, wanted).frame, needed, arguments, form)
     labels, positive = classes.read(frame, label, arguments, form)
@@ -282,9 +283,9 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news
-        frame, is_text = next(table.batches(path, table.ColumnRequest(form=apart, most=_MOST)))
-        if len(frame) != min(found.n_rows, settings().batch_rows):
-            return  # rows were left out
+        frame, is_text = next(table.batches(path, table.ColumnRequest(form=apart)))
+        if len(frame) != min(found.n_rows, settings().batch_rows) or frame.width > _MOST:
+            return  # rows were left out, or it would take long
         name = found.arguments.score[0]
         places = [k for k, one in enumerate(frame) if one.name != name and not one.dtype.is_nested()]
         rest = frame.select(pl.nth(places))
@@ -384,7 +385,7 @@ class Counted(Scored):
         for frame, _ in table.batches(arguments.data, self.wanted):
             frame, n_dropped = classes.clean(frame, list(self.wanted.needed or ()), arguments, form, before)
             label = table.column(frame, arguments.label)
-            weight = None if weighed is None else table.weights(frame, weighed, before, some=False)
+            weight = None if weighed is None else table.weights(frame, weighed, before)
             scores = {name: table.scores(frame, name, before=before) for name in self.columns}
             yield _Part(self.labels.mark(label), scores, weight, n_dropped, classes.counts(label))
             before += len(frame) + n_dropped
@@ -404,7 +405,7 @@ def _counted(arguments: Scores) -> Counted:
     """Count the scores of each column, batch by batch."""
     weights = [] if arguments.weight is None else [arguments.weight]
     needed = [arguments.label, *arguments.score, *weights]
-    wanted = table.columns_to_read(arguments, needed, numbers=weights, scores=arguments.score)
+    wanted = table.columns_to_read(arguments, needed, numbers=dict.fromkeys(needed[1:]))
     form, most, labels = wanted.form, settings().counted_error, _labels_of_file(arguments, wanted.form)
     found = Counted(
         arguments=arguments,
@@ -433,8 +434,6 @@ def _counted(arguments: Scores) -> Counted:
             found.columns[name].update(part.positive, scores, sample_weight=part.weight)
     if not 0 < found.n_positive < found.n_rows:
         raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
-    if not found.n_weighted:
-        raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
     if not 0 < n_weighted_positive < found.n_weighted:
         raise Failure(f"column {arguments.weight!r} {_ONE_CLASS}")
     found.labels = labels.counted(counts)

@@ -114,15 +114,11 @@ class ColumnRequest:
     also: Collection[str] = ()  # which are read if they are there
     dropped: Collection[str] = ()
     numbers: Collection[str] = ()  # whose texts of csv are numbers; others stay
-    scores: Collection[str] = ()  # the same, in which integers that float64 would round are refused
     names: Collection[str] = ()  # in which empty texts are missing
     form: Form = field(default_factory=Form)
-    most: float = float("inf")  # columns: wider tables are refused
 
     def places(self, names: Sequence[str]) -> list[int] | None:
         """Return the places of the columns among `names`, None for all, or fail if one is missing or there twice."""
-        if len(names) > self.most:
-            raise Failure(f"{len(names):,} columns, more than {self.most:,}")
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
@@ -158,13 +154,8 @@ def columns_to_read(
 
 def read(path: str, wanted: ColumnRequest = ColumnRequest()) -> Table:
     """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of stdin for "-"."""
-    with _rows(path, wanted) as (rows, require_rows):
-        frame = rows.collect(engine="streaming")
-        if require_rows:
-            require_rows()
-    if frame.is_empty():
-        raise Failure(f"{path}: no rows")
-    return Table(_converted(frame, wanted, 0) if require_rows else frame, bool(require_rows))
+    parts = [*batches(path, wanted)]
+    return Table(pl.concat([part.frame for part in parts]), parts[0].is_text)
 
 
 def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Table]:
@@ -174,23 +165,15 @@ def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Tabl
         for frame in rows.collect_batches(chunk_size=settings().batch_rows, maintain_order=True):
             if require_rows:
                 require_rows()
+                names, form = {*frame.columns}, wanted.form
+                read = {name: number_column(frame[name], form, n_rows) for name in wanted.numbers if name in names}
+                read |= {name: without_missing(frame[name], form) for name in wanted.names if name in names}
+                frame = frame.with_columns(*read.values())
             if len(frame):
-                yield Table(_converted(frame, wanted, n_rows) if require_rows else frame, bool(require_rows))
+                yield Table(frame, bool(require_rows))
                 n_rows += len(frame)
     if not n_rows:
         raise Failure(f"{path}: no rows")
-
-
-def _converted(frame: pl.DataFrame, wanted: ColumnRequest, before: int) -> pl.DataFrame:
-    """Return a table of texts with its numbers and names."""
-    columns = []
-    for series in frame:
-        name = series.name
-        if name in wanted.names:
-            columns.append(without_missing(series, wanted.form))
-        elif name in wanted.scores or name in wanted.numbers:
-            columns.append(number_column(series, wanted.form, before, exact=name in wanted.scores))
-    return frame.with_columns(columns)
 
 
 @contextmanager
@@ -382,10 +365,8 @@ def typed(frame: pl.DataFrame, form: Form, keep: Collection[str]) -> Iterator[pl
                 yield values.alias(name)
 
 
-def number_column(
-    series: pl.Series, form: Form, before: int = 0, *, exact: bool = False, booleans: bool = True, why: str = ""
-) -> pl.Series:
-    """Return texts as numbers, true and false as 1 and 0, or fail at the first that is none, or not `exact`."""
+def number_column(series: pl.Series, form: Form, before: int = 0, *, booleans: bool = True) -> pl.Series:
+    """Return texts as numbers, true and false as 1 and 0, or fail at the first that is none, or that is rounded."""
     name, texts = series.name, nameless(series)
     found, (n_bad,) = floats(texts.to_frame(), form)
     values = found.to_series()
@@ -393,14 +374,14 @@ def number_column(
     if flags is not None:
         values = flags.cast(pl.Float64)
     elif n_bad:
-        raise _not_a_number(name, texts, form, before, why)
-    if exact and (rounded := _rounded(texts, values)):
+        raise _not_a_number(name, texts, form, before)
+    if rounded := _rounded(texts, values):
         as_scores(rounded, f"column {name!r}")  # refuses them
     tell(name, texts, values, form)
     return values.alias(name)
 
 
-def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str) -> Failure:
+def _not_a_number(name: str, texts: pl.Series, form: Form, before: int) -> Failure:
     """Return the failure for the first text that is not a number."""
     held = texts.str.strip_chars()
     values = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
@@ -408,7 +389,7 @@ def _not_a_number(name: str, texts: pl.Series, form: Form, before: int, why: str
     text = texts[index]
     fact = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
     how = f"write plain numbers, or say how they are written (--decimal, --thousands, --missing-values {quote(text)})"
-    return Failure(f"{fact}, which is not a number{why}: {how}")
+    return Failure(f"{fact}, which is not a number: {how}")
 
 
 def _flags(series: pl.Series, form: Form) -> pl.Series | None:
@@ -466,13 +447,11 @@ def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
     return series
 
 
-def weights(frame: pl.DataFrame, name: str, before: int = 0, *, some: bool = True) -> NDArray[np.float64]:
-    """Return a column of weights: finite numbers of at least 0, by default not all of them 0."""
+def weights(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[np.float64]:
+    """Return a column of weights: finite numbers of at least 0."""
     found = np.asarray(scores(frame, name, "a weight", before), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
         raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {before + bad[0] + 1}: weights must be at least 0")
-    if some and not found.any():
-        raise Failure(f"column {name!r} is 0 in every row; at least one weight must be positive")
     return found
 
 
