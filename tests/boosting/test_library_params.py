@@ -55,15 +55,15 @@ def test_parameters_of_the_class_are_refused_by_their_name_there(library: str, n
         ("xgboost", {"max_dept": 3}, "xgboost has no parameter 'max_dept' here; did you mean 'max_depth'"),
         ("xgboost", {"rate_drop": 0.1}, "'rate_drop' has no effect without booster"),  # of dart alone
         ("lightgbm", {1: 2}, "no parameter 1 here"),
-        ("lightgbm", {"metrics": "auc"}, "'metrics' has no use here, as the partial AUC on fpr_range"),
-        ("xgboost", {"eval_metric": "auc"}, "'eval_metric' has no use here, as the partial AUC on fpr_range"),
-        ("xgboost", {"base_score": 0.5}, "'base_score' has no use here"),
-        ("lightgbm", {"num_classes": 3}, "'num_classes' has no use here, as there are two classes"),
-        ("lightgbm", {"test_data": "x"}, "'test_data' has no use here, as it is about files"),
+        ("lightgbm", {"metrics": "auc"}, "'metrics' has no effect here"),
+        ("xgboost", {"eval_metric": "auc"}, "'eval_metric' has no effect here"),
+        ("xgboost", {"base_score": 0.5}, "'base_score' has no effect here"),
+        ("lightgbm", {"num_classes": 3}, "'num_classes' has no effect here"),
+        ("lightgbm", {"test_data": "x"}, "'test_data' has no effect here"),
         ("lightgbm", {"min_data": 3, "min_child_samples": 4}, "'min_data' and 'min_child_samples' are one parameter"),
         ("xgboost", {"alpha": 3, "reg_alpha": 4}, "'alpha' and 'reg_alpha' are one parameter"),
-        ("lightgbm", {"boost": "rf"}, "boost='rf' does not boost trees; for a forest"),
-        ("xgboost", {"booster": "gblinear"}, "does not boost trees; for a linear model use PartialAUCSVC"),
+        ("lightgbm", {"boost": "rf"}, "boost='rf' does not boost trees"),
+        ("xgboost", {"booster": "gblinear"}, "does not boost trees"),
     ],
 )
 def test_what_would_be_ignored_is_refused(library: str, params: dict[Any, Any], message: str, data: Any) -> None:
@@ -117,8 +117,8 @@ def test_the_rounds_are_those_of_the_booster_where_no_split_is_left(data: Any) -
         ("lightgbm", {"top_rate": 0.3}, "'top_rate' has no effect without data_sample_strategy or boosting"),
         ("lightgbm", {"max_drop": 3}, "'max_drop' has no effect without boosting"),
         ("xgboost", {"sampling_method": "gradient_based"}, "'sampling_method' has no effect without subsample"),
-        ("lightgbm", {"tweedie_variance_power": 1.2}, "no use here, as it belongs to another loss"),
-        ("lightgbm", {"cat_feature": [0]}, "'cat_feature' has no use here, as categories are the categorical columns"),
+        ("lightgbm", {"tweedie_variance_power": 1.2}, "'tweedie_variance_power' has no effect here"),
+        ("lightgbm", {"cat_feature": [0]}, "'cat_feature' has no effect here"),
         ("lightgbm", {"fs": "nowhere.json"}, "fs='nowhere.json' is not a file"),
     ],
 )
@@ -130,7 +130,7 @@ def test_what_has_no_effect_is_refused(library: str, params: dict[str, Any], mes
 @pytest.mark.parametrize("library", DART)
 def test_weights_of_classes_are_refused_where_pairs_are_the_loss(library: str, data: Any) -> None:
     options = {"objective": PartialAUCObjective((0.0, 0.2))}
-    with pytest.raises(ValueError, match="'scale_pos_weight' has no effect on this objective"):
+    with pytest.raises(ValueError, match="'scale_pos_weight' has no effect here"):
         model(library, {"scale_pos_weight": 20}, **options).fit(*data)
 
 

@@ -46,30 +46,20 @@ _XGBOOST = {
     "lambda": "reg_lambda",
     "gamma": "min_split_loss",
 }
-# What the class does itself, and what has no effect on `train` in memory.
-_ELSEWHERE = """
+# What the class does itself, other losses and ranking, and files, several machines and prediction.
+_NO_USE = """
+metric first_metric_only boost_from_average num_class categorical_feature
+fair_c poisson_max_delta_step tweedie_variance_power reg_sqrt lambdarank_truncation_level lambdarank_norm
+lambdarank_position_bias_regularization label_gain objective_seed multi_error_top_k auc_mu_weights
 config convert_model convert_model_language data eval_at group_column header ignore_column input_model
 is_provide_training_metric label_column machine_list_filename machines metric_freq num_iteration_predict num_machines
 output_model output_result parser_config_file pre_partition pred_early_stop pred_early_stop_freq pred_early_stop_margin
 predict_contrib predict_disable_shape_check predict_leaf_index predict_raw_score save_binary snapshot_freq
 start_iteration_predict task two_round valid weight_column
 """
-# What other losses, and ranking, of LightGBM read; its "alpha" is that of XGBoost's penalty.
-_LOSSES = """
-fair_c poisson_max_delta_step tweedie_variance_power reg_sqrt lambdarank_truncation_level lambdarank_norm
-lambdarank_position_bias_regularization label_gain objective_seed multi_error_top_k auc_mu_weights
-"""
-_NO_USE = {
-    "metric": "the partial AUC on fpr_range chooses the rounds",
-    "first_metric_only": "the partial AUC on fpr_range chooses the rounds",
-    "boost_from_average": "training begins at the log-odds of the share of positives",
-    "num_class": "there are two classes",
-    "categorical_feature": "categories are the categorical columns of a frame, such as of pandas",
-    **dict.fromkeys(_LOSSES.split(), "it belongs to another loss"),
-    **dict.fromkeys(_ELSEWHERE.split(), "it is about files, several machines or prediction"),
-}
 # Parameters of log loss, which the loss of pairs does not read.
 _OF_LOG_LOSS = ("scale_pos_weight", "is_unbalance", "sigmoid")
+_NO_BOOSTING = [("boosting", "rf"), ("boosting", "random_forest"), ("booster", "gblinear")]
 # Parameters that have an effect only beside one of others.
 _BESIDE = {
     **dict.fromkeys(("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction"), "bagging_freq"),
@@ -89,19 +79,20 @@ def checked_params(given: Any, kind: str, *, log_loss: bool) -> dict[str, Any]:
     params: dict[Any, Any] = dict(given or {})
     of_xgboost = {name: one for one, others in _XGBOOST.items() for name in (one, *others.split())}
     aliases = _lightgbm_aliases(library) if kind == "lightgbm" else of_xgboost
-    seen: dict[str, str] = {}
+    no_use, seen = {*_NO_USE.split(), *(() if log_loss else _OF_LOG_LOSS)}, dict[str, str]()
     for name, value in params.items():
         one = aliases.get(name, name)
         if one in _OWN:
             raise ValueError(f"library_params: {name!r} is the parameter {_OWN[one]} of the class; set it there")
-        if one in _NO_USE:
-            raise ValueError(f"library_params: {name!r} has no use here, as {_NO_USE[one]}; leave it out")
+        if one in no_use:
+            raise ValueError(f"library_params: {name!r} has no effect here; leave it out")
         if one in seen:
             raise ValueError(f"library_params: {seen[one]!r} and {name!r} are one parameter of {kind}; give one")
         seen[one] = name
-        if one in _OF_LOG_LOSS and not log_loss:
-            raise ValueError(f"library_params: {name!r} has no effect on this objective; pass weights to fit")
-        _check_value(one, name, value)
+        if one in ("forcedsplits_filename", "forcedbins_filename") and value and not Path(str(value)).is_file():
+            raise ValueError(f"library_params: {name}={value!r} is not a file")  # LightGBM would ignore it
+        if (one, value) in _NO_BOOSTING:
+            raise ValueError(f"library_params: {name}={value!r} does not boost trees; leave it out")
     for one, name in seen.items():
         others = _BESIDE.get(one, "").split()
         if others and seen.keys().isdisjoint(others):
@@ -112,19 +103,6 @@ def checked_params(given: Any, kind: str, *, log_loss: bool) -> dict[str, Any]:
             advice = meant(name, known) or "; see its documentation"
             raise ValueError(f"library_params: {kind} has no parameter {name!r} here{advice}")
     return params
-
-
-def _check_value(one: str, name: str, value: Any) -> None:
-    """Refuse what is not boosted trees, and files that are not there, which LightGBM would ignore."""
-    if one in ("forcedsplits_filename", "forcedbins_filename") and value and not Path(str(value)).is_file():
-        raise ValueError(f"library_params: {name}={value!r} is not a file")
-    if one == "boosting" and value in ("rf", "random_forest"):
-        instead = "for a forest use the family 'extra_trees' of PartialAUCEnsembleClassifier"
-    elif one == "booster" and value == "gblinear":
-        instead = "for a linear model use PartialAUCSVC"
-    else:
-        return
-    raise ValueError(f"library_params: {name}={value!r} does not boost trees; {instead}")
 
 
 def _lightgbm_aliases(library: Any) -> dict[str, str]:
