@@ -168,6 +168,8 @@ class Ranker(ClassifierMixin, BaseEstimator):
     threshold: Threshold
     intercept_: F64
     threshold_: Any  # a number, of several labels an array
+    # Attributes that docstrings have beside those of all rankers.
+    _also_fitted: tuple[str, ...] = ()
     # Whether the scales of features matter, and whether values may be missing (NaN) or sparse.
     _by_scale, _takes_missing, _takes_sparse = True, False, True
 

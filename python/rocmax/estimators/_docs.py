@@ -90,6 +90,13 @@ SHARED = {
     "objective_": ("float", "The value of the minimised objective."),
     "dual_gap_": ("float", "The certified relative gap ``(objective_ - lower bound) / objective_``."),
     "n_iter_": ("int", "Number of steps."),
+    "surrogate_": ("str", "The surrogate that was used."),
+    "history_": (
+        "dict of ndarray",
+        '"objective", "bound" and "partial_auc" (ranked, on the training samples) after each step, and its kind '
+        '"step": "start", "newton", "plane", "augmented", "descent" or "pairs". If the surrogate is not convex, '
+        '"bound" is 0 during the descent and then the bound of the current convex step.',
+    ),
     "calibration_": (
         "tuple of float",
         "(slope, offset) of the probability ``1 / (1 + exp(-(slope s + offset)))`` of a score s.",
@@ -111,7 +118,7 @@ def described(cls: Any) -> str:
     if "Parameters" not in sections:  # of what estimators derive from
         return joined(sections, {}, SHARED)
     defaults = {name: vars(cls)[name] for name in inspect.get_annotations(cls) if name in vars(cls) and name[0] != "_"}
-    every = ("intercept_", "threshold_", "classes_", "n_features_in_", "feature_names_in_")
+    every = (*cls._also_fitted, "intercept_", "threshold_", "classes_", "n_features_in_", "feature_names_in_")
     warns = ("PositiveClassWarning", *(["FeatureScaleWarning"] if cls._by_scale else []))
     return joined(sections, defaults, SHARED, Attributes=every, Warns=warns)
 

@@ -41,6 +41,7 @@ _LINEAR = Kernel("linear", None, 0.0, 0.0, 0.0)
 class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
     """A support vector machine, linear or with a kernel, with a certified gap."""
 
+    _also_fitted = "C_", "tol_", "objective_", "dual_gap_", "n_iter_", "history_", "surrogate_"
     fpr_range: float | tuple[float, float] = FULL
     structure: float = 0.0
     tol: float | str

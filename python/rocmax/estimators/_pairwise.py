@@ -81,20 +81,12 @@ class AUCSVC(Machine):
         c in f(x) = sum_l c_l k(x_l, x); with `structure` too. Without, the sums of the multipliers of ``pair_dual``.
     coef_ : ndarray of shape (1, n_features)
         w in f(x) = w'x, for kernel="linear".
-    C_ : float
-    tol_ : float
-    objective_ : float
-    dual_gap_ : float
     n_pairs_ : int
         Number of pairs in the mean.
     support_pairs_ : ndarray of shape (k, 2)
         The pairs (i, j) with a positive multiplier, sorted: those within the margin. With ``pairs="all"`` they are
         listed on request, from all m n pairs; a MemoryError reports the 32 bytes a pair that a list needs if these
         are not available.
-    n_iter_ : int
-    history_ : dict of ndarray
-        "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step, and its
-        kind "step", as in :class:`PartialAUCSVC`.
 
     Warns
     -----

@@ -80,19 +80,9 @@ class PartialAUCSVC(Machine):
         c in s(x) = sum_l c_l k(x_l, x), for other kernels.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
         The landmarks x_l, rows of X, if `n_landmarks` is given; fewer if X has fewer rows.
-    C_ : float
-    tol_ : float
-    objective_ : float
     dual_gap_ : float
         The certified relative gap ``(objective_ - lower bound) / objective_``; for a surrogate that is not convex, the
         gap of its last convex step.
-    n_iter_ : int
-    history_ : dict of ndarray
-        "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step, and its kind "step":
-        "start", "newton", "plane", "augmented", "descent" or "pairs". If the surrogate is not convex, "bound" is 0
-        during the descent and then the bound of the current convex step.
-    surrogate_ : str
-        The surrogate that was used.
 
     Warns
     -----
@@ -118,11 +108,9 @@ class PartialAUCSVC(Machine):
 
     "ramp", and "hinge" on ranges above 0, may have many local minima. The returned model minimises a convex majorant of
     the objective, to the accuracy `dual_gap_`, which does not compare minima: another may be half as high, and the last
-    digits of a product may decide between them. The majorant leaves out the negatives above the range, and equals the
-    objective at every multiple of the model that it was made at: none is better by more than the gap. For "hinge", no
-    model is that leaves the same negatives above the range. With up to 20 features, the fit also tries 8 random choices
-    of these negatives if most of the objective is ``1/2 |w|^2``, as on separable data (reference [4]_); `n_iter_` and
-    `history_` do not count these tries.
+    digits of a product may decide between them. The guide has what is certified, under "Certificates". On separable
+    data of up to 20 features other negatives above the range are tried (reference [4]_), which `n_iter_` and `history_`
+    do not count.
 
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 50 to
     200 bytes per sample, 320 if other negatives above the range are tried; 8 d per cut; 4 N d for a dense X of d > N
@@ -245,16 +233,12 @@ def partial_auc_path(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
-        Training samples.
-    y : array-like of shape (n_samples,)
-        Labels of two classes; the second in sorted order is the positive class.
-    fpr_range : float or tuple of float, default=(0.0, 1.0)
-        The range [low, high] of false positive rates; (0, 1) is the whole ROC curve.
+    X, y, sample_weight
+        As of the ``fit`` of :class:`PartialAUCSVC`.
+    fpr_range, surrogate, tol, max_iter, n_jobs
+        As of :class:`PartialAUCSVC`.
     Cs : sequence of float, default=8 values from 1e-2 to 1e5
         Weights of the mean pair loss, in any order, without repetition.
-    surrogate, sample_weight, tol, max_iter, n_jobs : optional
-        As in :class:`PartialAUCSVC` and its ``fit``.
 
     Returns
     -------

@@ -94,8 +94,6 @@ class PartialAUCSVCCV(CertifiedRanker):
     ----------
     C_ : float
         The chosen C.
-    tol_ : float
-        The tolerance of the refit.
     gamma_ : float
         The chosen width, with landmarks.
     surrogate_ : str
@@ -104,9 +102,8 @@ class PartialAUCSVCCV(CertifiedRanker):
         Validation scores by surrogate (at the chosen width), averaged over repeats.
     Cs_ : ndarray of shape (n_Cs,)
         The distinct values of C, ascending: the columns of `scores_`.
-    coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
-        Of the refitted model, as in :class:`PartialAUCSVC`; with landmarks ``dual_coef_`` and ``landmarks_`` replace
-        ``coef_``.
+    coef_ : ndarray of shape (1, n_features)
+        Of the refitted model; with landmarks ``dual_coef_`` and ``landmarks_`` replace it.
 
     Notes
     -----
