@@ -17,7 +17,7 @@ import rocmax
 from result_cases import ATTACK, CASES, FRAME, NAMED, N, S, Y
 from rocmax import metrics
 from rocmax.metrics import FPRAtTPR, Measure, _words as words, compare, infer, operating_point
-from rocmax.metrics.results._references import METHODS, REFERENCES
+from rocmax.metrics._references import METHODS, REFERENCES
 from rocmax.metrics.results._result import Result
 
 

@@ -14,6 +14,7 @@ PYTHON = ROOT / "python"
 #: The folders and files of `rocmax.metrics` from the ground up: none imports one that is named after it.
 METRICS = [
     "_words",
+    "_references",
     "samples",
     "intervals",
     "measures",

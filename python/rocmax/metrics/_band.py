@@ -16,7 +16,7 @@ from rocmax._checks.samples import F64, check_level
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics import _words as words
-from rocmax.metrics.results._references import METHODS
+from rocmax.metrics._references import METHODS, cited
 from rocmax.metrics.results._result import Result
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import one_model, vertices
@@ -108,6 +108,7 @@ class ROCBand(Result):
         return METHODS[self.method].sources
 
 
+@cited("campbell")
 def roc_band(
     y_true: ArrayLike | Samples,
     y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
@@ -159,11 +160,6 @@ def roc_band(
     The empirical curve R of m positives and n negatives is moved by ``c / sqrt(n)`` to the left and ``c / sqrt(m)``
     upwards, and as far to the right and downwards [1]_: the band at f goes from ``R(f - c / sqrt(n)) - c / sqrt(m)`` to
     ``R(f + c / sqrt(n)) + c / sqrt(m)``.
-
-    References
-    ----------
-    .. [1] G. Campbell, "Advances in statistical methodology for the evaluation of diagnostic and laboratory tests",
-       Statistics in Medicine 13, 1994. :doi:`10.1002/sim.4780130513`
     """
     check_choice("method", method, ("fixed-width", "kolmogorov-smirnov"))
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)

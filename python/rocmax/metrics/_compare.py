@@ -18,6 +18,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import methods
 from rocmax.metrics._accumulator import ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance, worse_than_chance
+from rocmax.metrics._references import cited
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, adjusted, parse_hypothesis
 from rocmax.metrics.intervals._interval import (
     Law,
@@ -77,6 +78,7 @@ def compare(
 def compare(
     y_true: Any, y_score: Any = None, measure: SeveralMeasures = ..., **options: Unpack[_Options]
 ) -> Results: ...
+@cited("delong", "mcnemar", "mcnemar-midp")
 def compare(  # with samples first, the measure is second
     y_true: Any,
     y_score: Any = None,
@@ -166,16 +168,6 @@ def compare(  # with samples first, the measure is second
     N the number of samples of a model; with few samples, and where a model is nearly perfect, its intervals are too
     short. None tests nothing where :func:`infer` gives no interval. The interval of a bootstrap consists of
     percentiles; its p-value is the share of replicates beyond 0. Pooled subgroups are compared as models are.
-
-    References
-    ----------
-    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
-       receiver operating characteristic curves", Biometrics 44, 1988. :doi:`10.2307/2531595`
-    .. [2] Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
-       Psychometrika 12, 1947. :doi:`10.1007/BF02295996`
-    .. [3] M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs data: mid-p and
-       asymptotic are better than exact conditional", BMC Medical Research Methodology 13, 2013.
-       :doi:`10.1186/1471-2288-13-91`
     """
     y_score, measure = in_order(y_score, measure)
     measures, chosen = measures_of(measure), methods.as_method(method)

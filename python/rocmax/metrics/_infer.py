@@ -15,6 +15,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative, MethodName
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import _words as words, methods
+from rocmax.metrics._references import cited
 from rocmax.metrics.intervals._hypothesis import Question, parse_question
 from rocmax.metrics.intervals._interval import Law, Limits, either, no_width, satterthwaite, wald_limits, widened
 from rocmax.metrics.measures import as_measure
@@ -71,6 +72,7 @@ def infer(
 def infer(
     y_true: ArrayLike | Samples, y_score: Any = None, measure: SeveralMeasures = ..., **options: Unpack[_Options]
 ) -> Results: ...
+@cited("delong", "linnet")
 def infer(  # with samples first, the measure is second
     y_true: ArrayLike | Samples,
     y_score: Any = None,
@@ -175,13 +177,6 @@ def infer(  # with samples first, the measure is second
     [2]_, R' the slope of the curve there; for the false positive rate at a true positive rate likewise, with the slope
     on V10. Intervals of such rates take the other rate as fixed and the threshold as estimated; those of
     :func:`operating_point` take the threshold as fixed.
-
-    References
-    ----------
-    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
-       receiver operating characteristic curves", Biometrics 44, 1988. :doi:`10.2307/2531595`
-    .. [2] K. Linnet, "Comparison of quantitative diagnostic tests: type I error, power, and sample size", Statistics in
-       Medicine 6, 1987. :doi:`10.1002/sim.4780060207`
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)
@@ -342,6 +337,7 @@ def _result(interval: Interval, query: Query, data: Sample | Classes, **made: An
     )
 
 
+@cited("ledell")
 def cross_validated_auc(  # with samples first, the measure is second
     y_true: ArrayLike | Samples,
     y_score: Any = None,
@@ -400,12 +396,6 @@ def cross_validated_auc(  # with samples first, the measure is second
     errors from chance: every fold also trains the models of the others, so that where models fit noise two samples of
     different folds count twice. Coverage of 95 % intervals:
     ``benches/python/coverage_folds.py``.
-
-    References
-    ----------
-    .. [1] E. LeDell, M. Petersen and M. van der Laan, "Computationally efficient confidence
-       intervals for cross-validated area under the ROC curve estimates", Electronic Journal of
-       Statistics 9, 2015. :doi:`10.1214/15-EJS1035`
     """
     of_fold: dict[str, Any] = {} if isinstance(y_true, Samples) else {"by": fold, "by_name": "fold"}
     if not of_fold:

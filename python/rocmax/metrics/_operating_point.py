@@ -19,6 +19,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import AnyArray, RuleChoice
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import REFERENCES, cited
 from rocmax.metrics._threshold_rules import (
     Rule,
     check_budget,
@@ -34,7 +35,6 @@ from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.measures.at_threshold import FORMULAS
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval, of_models
-from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked, of_samples, table
 from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._reading import Weighted, read, require_none
@@ -489,6 +489,7 @@ def _effective(replicates: F64, rows: Any, clusters: Any, level: float) -> F64:
     return np.asarray(size * (critical(level) / t) ** 2)
 
 
+@cited("perkins", "simel", "mercaldo", "korn", "wilks")
 def operating_point(  # with samples first, the threshold is second
     y_true: ArrayLike | Samples,
     y_score: ArrayLike | Mapping[str, ArrayLike] | RuleChoice | None = None,
@@ -606,20 +607,6 @@ def operating_point(  # with samples first, the threshold is second
     With `groups`, intervals are those of "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share
     whose replicates have mean p and variance v, and Student's quantile [4]_; the threshold has percentiles. Measured
     coverage of 95 % intervals is 92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
-
-    References
-    ----------
-    .. [1] N. J. Perkins and E. F. Schisterman, "The inconsistency of optimal cutpoints obtained using two
-       criteria based on the receiver operating characteristic curve", American Journal of
-       Epidemiology 163, 2006. :doi:`10.1093/aje/kwj063`
-    .. [2] D. L. Simel, G. P. Samsa and D. B. Matchar, "Likelihood ratios with confidence: sample size estimation for
-       diagnostic test studies", Journal of Clinical Epidemiology 44, 1991. :doi:`10.1016/0895-4356(91)90128-V`
-    .. [3] N. D. Mercaldo, K. F. Lau and X. H. Zhou, "Confidence intervals for predictive values with an emphasis to
-       case-control studies", Statistics in Medicine 26, 2007. :doi:`10.1002/sim.2677`
-    .. [4] E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of positive
-       counts estimated from survey data", Survey Methodology 24, 1998.
-    .. [5] S. S. Wilks, "Determination of sample sizes for setting tolerance limits", Annals of Mathematical Statistics
-       12, 1941. :doi:`10.1214/aoms/1177731788`
     """
     level = check_level(confidence_level)
     if isinstance(y_true, Samples) and y_score is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_choice
+from rocmax.metrics._references import cited
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._reading import Labelled, read
@@ -41,6 +42,7 @@ class PermutationTest(NamedTuple):
     exact: bool
 
 
+@cited("wu")
 def permutation_test(
     y_true: ArrayLike | Samples,
     y_score: ArrayLike | None = None,
@@ -86,11 +88,6 @@ def permutation_test(
     -----
     With B random labellings of which b are at least as extreme, p = (b + 1) / (B + 1), which is valid for any B; of all
     labellings it is their share. Cost: the measure for each labelling.
-
-    References
-    ----------
-    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
-       :doi:`10.1007/978-3-540-74958-5_44`
     """
     rule, n_resamples = as_measure(measure), check_resamples(n_resamples)
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))

@@ -13,6 +13,7 @@ from rocmax._parameters import as_float, check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics._references import REFERENCES
 from rocmax.metrics.intervals._hypothesis import ALTERNATIVES, Hypothesis, parse_hypothesis
 from rocmax.metrics.intervals._interval import FEW, Law
 from rocmax.metrics.measures import as_measure
@@ -20,7 +21,6 @@ from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Planning, Unpacked
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import Plain, read, require_known

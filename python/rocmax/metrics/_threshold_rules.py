@@ -15,7 +15,7 @@ from rocmax._checks.samples import F64, number
 from rocmax._parameters import as_float, meant, shown
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics.results._references import Source
+from rocmax.metrics._references import Source
 from rocmax.metrics.samples._sample import Sample
 
 _MOST = 1e300  # weight of a false positive

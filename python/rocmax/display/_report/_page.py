@@ -25,7 +25,7 @@ from rocmax._typing import F64, Adjust
 from rocmax.display._base import Scores, models_of
 from rocmax.display._report._measured import Measured, Points, color, dash, figure_json, measured
 from rocmax.metrics import Comparison, Inference, SubgroupInference, _words as words
-from rocmax.metrics.results._references import ADJUSTMENTS
+from rocmax.metrics._references import ADJUSTMENTS
 from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._samples import Samples
 

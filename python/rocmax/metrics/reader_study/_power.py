@@ -13,12 +13,12 @@ from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import REFERENCES
 from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.reader_study._analysis import NO_VARIANCE, mrmc_analysis
 from rocmax.metrics.reader_study._readings import Readings
 from rocmax.metrics.reader_study._result import MRMCAnalysis
-from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Planning
 
 _MOST_CASES = 1 << 40

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import REFERENCES
 from rocmax.metrics.results._inference import ConfidenceInterval
-from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Measured
 
 _SOURCES = ("obuchowski-rockette", "hillis")

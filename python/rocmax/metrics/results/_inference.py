@@ -11,9 +11,9 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax._typing import Style
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import METHODS, Source
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.results._references import METHODS, Source
 from rocmax.metrics.results._result import Measured, Result, table
 from rocmax.metrics.samples._sample import Sample
 

@@ -14,9 +14,9 @@ import numpy as np
 from rocmax._parameters import check_choice
 from rocmax._typing import Style
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import METHODS, REFERENCES, Source
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.results._references import METHODS, REFERENCES, Source
 from rocmax.metrics.samples._classes import Classes
 from rocmax.metrics.samples._sample import Sample
 

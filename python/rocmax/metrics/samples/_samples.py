@@ -12,6 +12,7 @@ from rocmax._checks.arrays import in_numpy, unmasked
 from rocmax._checks.samples import label_classes, names_of, oriented, rows_of
 from rocmax._parameters import shown
 from rocmax._typing import Missing, WeightKind
+from rocmax.metrics._references import cited
 from rocmax.metrics.samples._arguments import ARRAYS, KINDS, Arguments
 from rocmax.metrics.samples._classes import Classes, classes
 from rocmax.metrics.samples._sample import Kept, Sample, verify
@@ -39,6 +40,7 @@ class Value:
         raise AttributeError(f"{type(self).__name__} cannot be changed")
 
 
+@cited("obuchowski-clusters", "aronow")
 class Samples(Value):
     """Labels and scores of one model or of several, read and checked once, for any number of questions.
 
@@ -132,13 +134,6 @@ class Samples(Value):
     Per sample 1 byte for the label and 8 bytes for a score (4 for float32), a weight and a group are held, and 24 bytes
     for every distinct score of a model once it has been sorted. Labels of several classes are held as they are. Dask
     arrays are computed in one graph and brought into memory.
-
-    References
-    ----------
-    .. [1] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53, 1997.
-       :doi:`10.2307/2533958`
-    .. [2] P. M. Aronow, C. Samii and V. A. Assenova, "Cluster-robust variance estimation for dyadic data", Political
-       Analysis 23, 2015. :doi:`10.1093/pan/mpv018`
     """
 
     _given: Arguments  # as given; without labels and scores if they are of two classes, which `_two` holds

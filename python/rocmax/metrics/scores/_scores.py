@@ -11,6 +11,7 @@ from rocmax import _core
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import check_choice, shown
 from rocmax._typing import Normalize
+from rocmax.metrics._references import cited
 from rocmax.metrics.measures.auc import ScoredAUC
 from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
 from rocmax.metrics.samples._reading import Order, read
@@ -185,6 +186,7 @@ def fpr_at_tpr_score(
     return call(_core.measure, data, key, data.threads)
 
 
+@cited("wu")
 def scored_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -218,11 +220,6 @@ def scored_auc_score(
     ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC curve over margins in
     [0, inf) [1]_. A pair has the product of its two weights. The value depends on the scale of the scores: compare
     models only on one scale, such as probabilities, where it is at most the AUC.
-
-    References
-    ----------
-    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
-       :doi:`10.1007/978-3-540-74958-5_44`
     """
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     return ScoredAUC()(read(scored_auc_score, y_true, y_score, reading, Order, **of_score))

@@ -8,6 +8,7 @@ import numpy as np
 
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import ADJUSTMENTS
 from rocmax.metrics.intervals._hypothesis import adjusted
 from rocmax.metrics.intervals._interval import satterthwaite
 from rocmax.metrics.intervals._joint import joint_test
@@ -15,7 +16,6 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
-from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups import _estimates as statistics
 from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest

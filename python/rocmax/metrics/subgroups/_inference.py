@@ -16,6 +16,7 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import Adjust
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
+from rocmax.metrics._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.base import Measure, Trait
@@ -28,7 +29,6 @@ from rocmax.metrics.methods.bootstrap import without_variance
 from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
-from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.results._result import Measured
 from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
 from rocmax.metrics.subgroups import _estimates as statistics

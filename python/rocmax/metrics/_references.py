@@ -1,7 +1,12 @@
 """Sources of the methods: short for sentences, in full for lists of references."""
 
+import inspect
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from textwrap import fill
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class Reference(NamedTuple):
@@ -129,6 +134,20 @@ zou: Zou and Donner 2008
 
 _ENTRIES = re.findall(r"(\S+): (.+)((?:\n    .+)+)", _TABLE)
 REFERENCES = {key: Reference(short, " ".join(full.split())) for key, short, full in _ENTRIES}
+
+
+def cited(*keys: str) -> Callable[[T], T]:
+    """Add these sources to a docstring, which cites them as [1]_, [2]_ and so on."""
+
+    def with_sources(one: T) -> T:
+        lines = [inspect.cleandoc(one.__doc__ or ""), "\nReferences\n----------"]
+        for k, key in enumerate(keys, 1):
+            text = re.sub(r"doi:(\S+)", r":doi:`\1`", f".. [{k}] {REFERENCES[key].full}")
+            lines.append(fill(text, 116, subsequent_indent="   ", break_on_hyphens=False, break_long_words=False))
+        one.__doc__ = "\n".join(lines)
+        return one
+
+    return with_sources
 
 
 class Source(NamedTuple):
