@@ -165,13 +165,10 @@ class Sample(NamedTuple):
         if not self.many:
             yield self
             return
-        held = self.kept if self.kept is not None and self.kept.fits(self) else None
-        if held is None or not self.score.flags.f_contiguous:
-            yield from self._columns() if held is None else (one.scored(one.score) for one in self._columns())
-            return
-        if held.models is None:
-            held.models = [one.scored(one.score) for one in self._columns()]
-        yield from held.models
+        if self.known is None or not self.score.flags.f_contiguous:
+            yield from self._columns()
+        else:
+            yield from self.once("models", lambda: list(self._columns()))
 
     def _columns(self) -> "Iterator[Sample]":
         for start in range(0, self.n_models, _MODELS):
@@ -179,7 +176,8 @@ class Sample(NamedTuple):
                 lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
                 named = None if self.model_names is None else (self.model_names[k],)
                 weight = self.weight if self.plan is None else self.plan.weights_of(column)
-                yield self._replace(score=column, weight=weight, lower=lower, model_names=named)
+                kept = None if self.known is None else Kept(self.y, column, weight)
+                yield self._replace(score=column, weight=weight, lower=lower, model_names=named, kept=kept)
 
     def scored(self, score: NDArray[Any]) -> "Sample":
         """Return the same samples with other scores, of which no order is known yet."""
@@ -187,12 +185,9 @@ class Sample(NamedTuple):
 
     def curve(self) -> _core.Curve:
         """Return the weight of either class at the distinct scores of one model, sorted once."""
-        if known := self.known_curves():
-            return known[0]
-        curve = call(_core.Curve, self, self.threads)
-        if self.kept is not None and self.kept.fits(self):
-            self.kept.curve = curve
-        return curve
+        if self.steps is not None:
+            return self.steps
+        return self.once("curve", lambda: call(_core.Curve, self, self.threads))
 
     @property
     def few_positives(self) -> bool:
@@ -208,24 +203,28 @@ class Sample(NamedTuple):
 
     def once(self, key: Any, work: Callable[[], T]) -> T:
         """Return what `work` returns for one model; for `Samples` it is kept for the next question."""
-        if self.kept is None or not self.kept.fits(self):
+        known = self.known
+        if known is None:
             return work()
         try:
-            found: T = self.kept.others.get(key, self)
+            found: T = known.get(key, self)
         except TypeError:  # of a measure with a field that cannot be hashed, such as a list
             return work()
         if found is self:
-            found = self.kept.others[key] = work()
+            found = known[key] = work()
         return found
+
+    @property
+    def known(self) -> dict[Any, Any] | None:
+        """What has been worked out; None unless it is kept for these arrays, not for others that took their place."""
+        return self.kept.values if self.kept is not None and self.kept.fits(self) else None
 
     def known_curves(self) -> list[_core.Curve]:
         """Return the curves of all models if there is no need to sort for them, else nothing."""
         if self.steps is not None:
             return [self.steps]
-        if self.kept is None or not self.kept.fits(self):
-            return []
-        of_models = self.kept.models or [] if self.many else [self]
-        curves = [one.kept.curve for one in of_models if one.kept is not None and one.kept.curve is not None]
+        models = (self.known or {}).get("models", []) if self.many else [self]
+        curves = [one.known["curve"] for one in models if one.known and "curve" in one.known]
         return curves if len(curves) == self.n_models else []
 
 
@@ -237,13 +236,11 @@ _MODELS = 8
 class Kept:
     """What is worked out once for the same labels, scores and weights, when it is first needed."""
 
-    __slots__ = ("_of", "curve", "models", "others")
+    __slots__ = ("_of", "values")
 
     def __init__(self, y: NDArray[Any], score: NDArray[Any], weight: F64 | None) -> None:
         self._of = y, score, weight
-        self.curve: _core.Curve | None = None
-        self.models: list[Sample] | None = None
-        self.others: dict[Any, Any] = {}
+        self.values: dict[Any, Any] = {}
 
     def fits(self, data: Sample) -> bool:
         """Whether it is of these arrays, not of others that took their place."""
