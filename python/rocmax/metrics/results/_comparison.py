@@ -199,16 +199,6 @@ class Comparison(Measured):
     def _best_first(self) -> list[str]:
         return sorted(self.estimates, key=self.estimates.__getitem__, reverse=not self.measure.lower_is_better)
 
-    def rows_printed(self) -> tuple[list[dict[str, Any]], int]:
-        """Return the rows of the pairs that are printed, of many those of the best model, and the number of others."""
-        pairs: Sequence[PairComparison] = self.pairs
-        if len(pairs) > words.MOST_ROWS:
-            best, *others = self._best_first()
-            place = {frozenset((best, name)): k for k, name in enumerate(others)}
-            of_best = [pair for pair in pairs if best in (pair.model_a, pair.model_b)]
-            pairs = sorted(of_best, key=lambda pair: place[frozenset(pair[:2])])[: words.MOST_NAMED]
-        return self._rows_of(pairs), len(self.pairs) - len(pairs)
-
     @property
     def joint_test(self) -> str:
         """The joint test in words."""
@@ -238,13 +228,19 @@ class Comparison(Measured):
             ]
         hidden = ["measure", "estimate_a", "estimate_b", "statistic", "weight_kind"]
         hidden += ([] if self.adjust else ["pvalue_adjusted"]) + (["df"] if self.paired else [])
-        printed, others = self.rows_printed()
-        rows = [{name: value for name, value in row.items() if name not in hidden} for row in printed]
+        printed: Sequence[PairComparison] = self.pairs
+        if len(printed) > words.MOST_ROWS:  # those of the best model
+            best, *others = self._best_first()
+            place = {frozenset((best, name)): k for k, name in enumerate(others)}
+            of_best = [pair for pair in printed if frozenset(pair[:2]) in place]
+            printed = sorted(of_best, key=lambda pair: place[frozenset(pair[:2])])[: words.MOST_NAMED]
+        rows = [{name: row[name] for name in row if name not in hidden} for row in self._rows_of(printed)]
+        more = len(self.pairs) - len(printed)
         return [
             f"{self.measure_in_words}: {self._estimates()}",
             f"all equal: {self.joint_test}",
             *words.text_table(rows, self._bounded),
-            *([f"and {others:,} more pairs: to_frame() has all"] if others else []),
+            *([f"and {more:,} more pairs: to_frame() has all"] if more else []),
             f"{words.level(self.confidence_level)} not adjusted for the number of pairs; p of a {self._test()}",
         ]
 
