@@ -124,14 +124,15 @@ def test_a_step_ends_at_the_residual_or_at_the_last_product():
 
 
 @pytest.mark.parametrize(("scale", "mean"), [(1.0, 0.0), (1.0, 1e6), (1e-9, 0.0), (1e15, 0.0), (1e-3, 10.0)])
-@pytest.mark.parametrize("nonzero", [None, 1.0, 0.85])  # None: dense
-def test_a_step_of_few_digits_over_many_rows_leads_as_far_in_single_precision(scale, mean, nonzero):
+@pytest.mark.parametrize(("nonzero", "n"), [(None, 900), (1.0, 900), (0.4, 900), (0.2, 4000)])  # None: dense
+def test_a_step_of_few_digits_over_many_rows_leads_as_far_in_single_precision(scale, mean, nonzero, n):
     rng = np.random.default_rng(5)
-    X = scale * rng.standard_normal((900, 120)) + mean
+    X = scale * rng.standard_normal((n, 120)) + mean
     X *= rng.random(X.shape) < (nonzero or 1.0)
     made = X if nonzero is None else sp.csr_array(X)
     starts = np.array([0, 300, 310])
-    pull, gradient = Springs(rng.permutation(900)[:700], starts, rng.random(700) / scale**2), rng.standard_normal(120)
+    rows, stiffness = rng.permutation(n)[: n - 200], rng.random(n - 200) / scale**2
+    pull, gradient = Springs(rows, starts, stiffness), rng.standard_normal(120)
     few, more = (as_design(made).newton_step(pull.rows, pull, gradient, (residual, 100)) for residual in (0.3, 0.01))
     apart = X[pull.rows] - X[pull.rows[0]]
     hessian = np.eye(120) + apart.T @ naive(pull) @ apart

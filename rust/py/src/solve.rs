@@ -209,8 +209,8 @@ pub(crate) fn newton_step<'py>(
             Features::Dense(_) => (rows.len() * gradient.len(), 8 * rows.len() * gradient.len() / 16),
             Features::Sparse(_, _, starts) => (rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(), 0),
         };
-        let kept = means + if solve::COPIED.contains(&read) { 8 * read } else { 0 };
-        let need = Need { work: read / 8, bytes: kept + 64 * (gradient.len() + rows.len()) };
+        let copied = 16 * read.min(solve::COPIED.end);
+        let need = Need { work: read / 8, bytes: means + copied + 64 * (gradient.len() + rows.len()) };
         gate::enter(py, 1, need, |ctx| solve::newton_step(all, rows, curved, gradient, until, ctx))
     });
     Ok(step?.into_pyarray(py))

@@ -21,6 +21,8 @@ const FEW_DIGITS: f64 = 0.01;
 const ROUGH: f64 = 0.1;
 /// The numbers of values in double precision that a step may copy to single precision.
 pub const COPIED: Range<usize> = 1 << 16..1 << 23;
+/// A copy of sparse rows is dense from one value in so many on: its products take whole vectors.
+const STORED: usize = 4;
 /// Where the largest of these values, dense ones less the first row, lies; others lose digits or overflow.
 const SIZES: Range<f32> = 1e-6..1e12;
 
@@ -198,9 +200,13 @@ struct Copied {
 impl Copied {
     /// `None` if that does not pay, or if digits would be lost.
     fn new<T: Number>(features: Features<'_, T>, rows: &[usize], dim: usize) -> Option<Self> {
+        let all = rows.len() * dim;
         let n_values = match features {
-            Features::Dense(_) => rows.len() * dim,
-            Features::Sparse(_, _, starts) => rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum(),
+            Features::Dense(_) => all,
+            Features::Sparse(_, _, starts) => {
+                let n: usize = rows.iter().map(|&row| (starts[row + 1] - starts[row]) as usize).sum();
+                if STORED * n < all { n } else { all }
+            }
         };
         if size_of::<T>() <= size_of::<f32>() || !COPIED.contains(&n_values) {
             return None;
@@ -223,21 +229,28 @@ impl Copied {
                 });
             }
             Features::Sparse(values, columns, starts) => {
-                let (mut own, mut ends, mut counts) = (Vec::with_capacity(n_values), vec![0], vec![0; dim]);
+                let (mut own, mut ends, mut counts) = (vec![], vec![0], vec![0; dim]);
                 for &row in rows {
                     let (columns, values) = stored(values, columns, starts, row);
-                    copy.values.extend(values.iter().map(|&x| x.into() as f32));
-                    own.extend_from_slice(columns);
-                    ends.push(own.len() as i32);
                     columns.iter().for_each(|&k| counts[k as usize] += 1);
+                    let values = values.iter().map(|&x| x.into() as f32);
+                    if n_values == all {
+                        let end = copy.values.len();
+                        copy.values.resize(end + dim, 0.0);
+                        columns.iter().zip(values).for_each(|(&k, x)| copy.values[end + k as usize] += x);
+                    } else {
+                        copy.values.extend(values);
+                        own.extend_from_slice(columns);
+                        ends.push(own.len() as i32);
+                    }
                 }
                 if counts.contains(&rows.len()) {
                     return None; // a column without zeros may vary much less than it is large
                 }
-                copy.places = Some((own, ends));
+                copy.places = (n_values < all).then_some((own, ends));
             }
         }
-        let sizes = if copy.places.is_none() { &largest } else { &copy.values };
+        let sizes = if let Features::Dense(_) = features { &largest } else { &copy.values };
         SIZES.contains(&sizes.iter().fold(0.0, |most: f32, x| most.max(x.abs()))).then_some(copy)
     }
 
