@@ -197,15 +197,6 @@ def listed(names: list[Any]) -> str:
     return ", ".join(map(shown, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
-def hint_of_join(shape: tuple[int, ...], n_samples: int) -> str:
-    """Return how several columns, or lists, of names become one, if there are several."""
-    if len(shape) != 2 or min(shape) < 2 or n_samples not in shape:
-        return ""
-    if shape[0] == n_samples:
-        return "; join its columns into one, such as frame.astype(str).agg(' / '.join, axis=1)"
-    return "; join its lists into one, such as [' / '.join(map(str, names)) for names in zip(*lists)]"
-
-
 def warn_of_order(**given: Any) -> None:
     """Warn of series and frames whose index has the labels of the first one's index in another order. O(n)."""
     held = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}

@@ -14,7 +14,6 @@ from rocmax._checks.arrays import (
     coded,
     columns_of,
     declared_order,
-    hint_of_join,
     in_numpy,
     listed,
     marked_missing as marked_missing,
@@ -318,7 +317,7 @@ def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> 
     """Return the distinct names in `values`, and the index of the name of each sample."""
     v = unmasked(values, name, remedy or _LEAVE)
     if v.shape != (n_samples,):
-        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}{hint_of_join(v.shape, n_samples)}")
+        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
     missing = marked_missing(v)
     if missing.any():
         advice = f"; {remedy}" if remedy else ""

@@ -4,15 +4,13 @@ It imports little, so that ``--help`` and usage errors print at once.
 """
 
 import argparse
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from runpy import run_path
 from typing import Any, NoReturn
 
 from rocmax._checks.samples import complement
@@ -70,18 +68,12 @@ _two_at_least = _number("of at least 2", lambda value: value >= 2, int)
 _count = _number("of at least 0", lambda _: True, int)
 
 
-def _separator(text: str) -> str:
-    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(character) != 1 or not character.isascii() or character in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r}: need one character, such as ; or |, or the word tab")
-    return character
-
-
 def _mark(text: str) -> str:
-    """Return a mark between groups of digits."""
-    if len(text) != 1 or text.isalnum() or text in "+-":
-        raise argparse.ArgumentTypeError(f"{text!r}: need one mark, such as ' or _ or a blank")
-    return text
+    """Return a mark between columns, or between groups of digits."""
+    mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r}: need one mark, such as ; or ' or a blank, or the word tab")
+    return mark
 
 
 def _cutoff(text: str) -> float | str | tuple[str, float]:
@@ -162,15 +154,8 @@ def _measure_option(text: str) -> Any:
 
 def _own(module: str, expression: str) -> Measure:
     """Return the user's measure in a file or module: a class, an instance, or a function of labels and scores."""
-    if module.endswith(".py"):
-        spec = spec_from_file_location(Path(module).stem, module)
-        assert spec is not None and spec.loader is not None
-        found = module_from_spec(spec)
-        sys.modules[spec.name] = found  # where dataclasses look for it
-        spec.loader.exec_module(found)
-    else:
-        found = import_module(module)
-    value = eval(expression, vars(found))
+    names = run_path(module) if module.endswith(".py") else vars(import_module(module))
+    value = eval(expression, names)
     if isinstance(value, type) and issubclass(value, Measure):
         value = value()
     return Measure.of(value) if callable(value) and not isinstance(value, Measure) else as_measure(value)
@@ -242,7 +227,7 @@ class TableOptions(Options):
 
     data: str = _option(f"{_TABLE}; - for csv on stdin", metavar="DATA", positional=True)
     sep: str | None = _option(
-        "column separator: ';', '|', tab (default: comma; tab in .tsv)", type=_separator, metavar="CHARACTER"
+        "column separator: ';', '|', tab (default: comma; tab in .tsv)", type=_mark, metavar="CHARACTER"
     )
     decimal: str | None = _option("decimal mark, . or , (default .)", choices=(".", ","), metavar="MARK")
     thousands: str | None = _option(

@@ -20,7 +20,6 @@ from rocmax.exceptions import BelowChanceWarning
 from rocmax.metrics import Samples, _words as words
 from rocmax.metrics.results._result import Result, plain
 
-_BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 _FEW, _MOST = 8, 40  # names, and lines, in the list of columns
 _NAME = 40  # letters of a name in a plot
 
@@ -97,11 +96,6 @@ def draw(
     part = None if fpr_range == (0.0, 1.0) else fpr_range
     figure = Figure(figsize=(10.4 if part else 5.4, 5.2), dpi=150, layout="constrained")
     axes = figure.subplots(1, 2 if part else 1, squeeze=False)[0]
-    few = min(samples.two.counted) < 2
-    if confidence_level is not None and (few or len(samples) > _BAND_ROWS):
-        why = "which need two rows of each class" if few else f"for more than {_BAND_ROWS:,} rows"
-        log(f"{path}: drawn without confidence bands, {why}")
-        confidence_level = None
     display = ROCDisplay.from_samples(
         samples,
         names=[printable(name) for name in samples.names or ()],

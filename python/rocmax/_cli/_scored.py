@@ -44,6 +44,7 @@ from rocmax.metrics.samples._arguments import Arguments, not_counts
 _MOST = 100  # columns of a table in which the names of clusters are looked for
 _ONE_CLASS = "must be above 0 in rows of both classes"
 _LABELS = 1000  # distinct values of labels, at most
+_BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 
 
 def measures(arguments: Scores) -> list[Measure]:
@@ -219,13 +220,14 @@ class Whole(Scored):
         if self.by:
             report.draw_forest(path, sliced)
             return
-        level: float | None = self.arguments.confidence
-        known = {"groups": self.groups, "weights": self.weight, "plans": self.planned}
-        if named := [name for name, values in known.items() if values is not None]:
+        given, samples = self.arguments, self.of()
+        known = {"groups": self.groups is not None, "weights": self.weight is not None, "plans": self.planned}
+        known |= {"one row of a class": min(samples.two.counted) < 2, "so many rows": len(samples) > _BAND_ROWS}
+        named = [name for name, is_given in known.items() if is_given]
+        if named:
             log(f"{path}: drawn without confidence bands, which do not support {' and '.join(named)}")
-            level = None
-        given = self.arguments
-        report.draw(path, self.of(), fpr_range=given.fpr, confidence_level=level, xscale=given.xscale)
+        level = None if named else given.confidence
+        report.draw(path, samples, fpr_range=given.fpr, confidence_level=level, xscale=given.xscale)
 
 
 def read(arguments: Scores) -> Any:

@@ -23,12 +23,11 @@ from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._output import Failure, Misuse, log, reading, unknown
 from rocmax._cli._parser import TableOptions
 from rocmax._runtime.settings import settings
-from rocmax._tables._forms import MISSING, WHOLE, Note, is_number, of_rows, short, some
+from rocmax._tables._forms import MISSING, WHOLE, Note, is_number, short, some
 from rocmax._tables._schema import Schema
 
 _BLOCK = 2**16  # bytes
 _GZIP = b"\x1f\x8b"
-_Texts = tuple[pl.LazyFrame, Callable[[], None]]
 _NOT_TEXT = "not text in UTF-8: save it as .csv in UTF-8 (perhaps by iconv -f WINDOWS-1252 -t UTF-8) or as .parquet"
 _QUOTES = "a quotation mark stands inside a value, or is not closed: take it out, or double it and quote the value"
 _FIELDS = (
@@ -117,19 +116,18 @@ class ColumnRequest:
     names: Collection[str] = ()  # in which empty texts are missing
     form: Form = field(default_factory=Form)
 
-    def places(self, names: Sequence[str]) -> list[int] | None:
-        """Return the places of the columns among `names`, None for all, or fail if one is missing or there twice."""
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Return the places of the columns among `names`, or fail if one is missing or there twice."""
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
                 raise unknown("column", name, names)
-        every = self.needed is None
-        taken = {*(known - {*self.dropped} if every else self.needed or ()), *self.also}
+        taken = {*(known - {*self.dropped} if self.needed is None else self.needed), *self.also}
         found = [k for k, name in enumerate(names) if name in taken]
         for name, n in Counter(names[k] for k in found).items():
             if n > 1:
                 raise Failure(f"column {name!r} occurs more than once; rename one")
-        return None if every and not self.dropped else found or [0]  # one column tells the number of rows
+        return found or [0]  # one column tells the number of rows
 
 
 class Table(NamedTuple):
@@ -160,54 +158,46 @@ def read(path: str, wanted: ColumnRequest = ColumnRequest()) -> Table:
 
 def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Table]:
     """Yield the same columns in batches of rows, in their order."""
-    n_rows = 0
-    with _rows(path, wanted) as (rows, require_rows):
-        for frame in rows.collect_batches(chunk_size=settings().batch_rows, maintain_order=True):
-            if require_rows:
-                require_rows()
-                names, form = {*frame.columns}, wanted.form
-                read = {name: number_column(frame[name], form, n_rows) for name in wanted.numbers if name in names}
-                read |= {name: without_missing(frame[name], form) for name in wanted.names if name in names}
-                frame = frame.with_columns(*read.values())
-            if len(frame):
-                yield Table(frame, bool(require_rows))
-                n_rows += len(frame)
-    if not n_rows:
-        raise Failure(f"{path}: no rows")
-
-
-@contextmanager
-def _rows(path: str, wanted: ColumnRequest) -> Iterator[_Texts | tuple[pl.LazyFrame, None]]:
-    """Yield the rows to be read and, if they are texts, a check to call after reading, which refuses some rows."""
-    suffixes = [s.lower() for s in Path(path).suffixes]
-    form, blank = wanted.form, list[int]()
+    suffixes, form, n_rows = [s.lower() for s in Path(path).suffixes], wanted.form, 0
     with _opened(path) as source:
         head = source.read(64)
         source.seek(0)
+        require_rows: Callable[[], None] | None = None
         try:
             if head[:4] == b"PAR1" or suffixes[-1:] == [".parquet"]:
                 places = wanted.places(list(pl.read_parquet_schema(source)))
                 source.seek(0)
-                rows = pl.scan_parquet(source)
-                yield (rows if places is None else rows.select(pl.nth(places))), None
+                rows = pl.scan_parquet(source).select(pl.nth(places))
             elif b"\0" in head and not head.startswith(_GZIP):
                 raise Failure(f"{path}: {_NOT_TEXT}")
             elif form.separator or {".csv", ".tsv"} & {*suffixes} or not isinstance(source, BufferedReader):
                 separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
-                yield _texts(path, source, separator, wanted, blank)
+                rows, require_rows = _texts(path, source, separator, wanted)
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
+            for frame in rows.collect_batches(chunk_size=settings().batch_rows, maintain_order=True):
+                if require_rows is not None:
+                    require_rows()
+                    names = {*frame.columns}
+                    read = {name: number_column(frame[name], form, n_rows) for name in wanted.numbers if name in names}
+                    read |= {name: without_missing(frame[name], form) for name in wanted.names if name in names}
+                    frame = frame.with_columns(*read.values())
+                if len(frame):
+                    yield Table(frame, require_rows is not None)
+                    n_rows += len(frame)
         except pl.exceptions.PanicException as error:
             raise Failure(f"{path}: cannot be read: it is damaged") from error
         except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeError) as error:
             fact = next((why for sign, why in _REASONS.items() if sign in str(error)), str(error).partition("\n")[0])
             raise Failure(f"{path}: cannot be read: {fact}") from error
-    if n := sum(blank):
-        form.notes.add(Note("blank", f"{of_rows(n)} without any value skipped", rows=n))
+    if not n_rows:
+        raise Failure(f"{path}: no rows")
 
 
-def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, blank: list[int]) -> _Texts:
-    """Return columns of csv as texts, and a check of its rows; `blank` gets numbers of empty rows."""
+def _texts(
+    path: str, source: BinaryIO, separator: str, wanted: ColumnRequest
+) -> tuple[pl.LazyFrame, Callable[[], None]]:
+    """Return columns of csv as texts, and a check to call after reading, which refuses some rows."""
     with _lines(source) as lines:  # polars numbers names that occur twice, and leaves quotes doubled
         names = next(filter(None, csv.reader(lines, delimiter=separator)), None)
         if lines.newlines == "\r":  # polars ends lines at line feeds
@@ -220,7 +210,6 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
         raise Failure(f"{path}: one column, {short(names[0])!r}, not {some(asked)}: {how}")
     names = [name or (f"column {k}" if k > 1 else "") for k, name in enumerate(names, 1)]  # the first may be an index
     places = wanted.places(names)
-    places = list(range(len(names))) if places is None else places
     if any("\ufffd" in names[k] for k in places):
         raise UnicodeError("invalid utf-8")
     doubt, checked = threading.Event(), False  # polars looks at parts in several threads
@@ -233,7 +222,6 @@ def _texts(path: str, source: BinaryIO, separator: str, wanted: ColumnRequest, b
         if (nameless(part.to_series(0)).str.strip_chars().fill_null("") == "").any():
             part.columns = [f"c{k}" for k in range(part.width)]
             kept = part.select(pl.any_horizontal(pl.all().str.strip_chars() != "")).to_series().fill_null(False)
-            blank.append(len(kept) - int(kept.sum()))
             held = held.filter(kept)
         return held
 
