@@ -139,7 +139,7 @@ def test_refused():
     y, s, groups = verification(1)
     with pytest.raises(ValueError, match="operating_point takes one column"):
         operating_point(y, s, groups=groups, method="bootstrap")
-    with pytest.raises(ValueError, match="by and groups of two columns"):
+    with pytest.raises(ValueError, match="by takes one column of groups, not two"):
         infer(y, s, groups=groups, by=np.arange(len(y)) % 2)
     with pytest.raises(ValueError, match="multi_class takes one column"):
         k = np.arange(len(y)) % 3

@@ -292,7 +292,7 @@ BAD = [
     ([0, 1], [0.1, 0.2], {"sample_weight": [1, -1]}, "sample_weight must be non-negative, got -1"),
     ([0, 1], [0.1, 0.2], {"sample_weight": [1, np.nan]}, "sample_weight must be finite, got nan"),
     ([0, 1], [0.1, 0.2], {"sample_weight": [1, 0]}, "sample_weight leaves one class only"),
-    ([0, 1], [0.1, 0.2], {"sample_weight": [0, 0]}, "sample_weight is 0 everywhere"),
+    ([0, 1], [0.1, 0.2], {"sample_weight": [0, 0]}, "sample_weight leaves one class only, or none"),
     ([0, 1], [0.1, 0.2], {"sample_weight": [1]}, "sample_weight must have shape"),
     (
         [0, 1],

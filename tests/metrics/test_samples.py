@@ -141,7 +141,7 @@ def test_independent_models():
     same(compare(samples, PartialAUC((0.0, 0.4))), expected)
     with pytest.raises(ValueError, match="groups and plans take paired models"):
         compare({"a": Samples(Y, S, groups=GROUPS), "b": Samples(Y, S)})
-    with pytest.raises(ValueError, match="weights of one weight_kind"):
+    with pytest.raises(ValueError, match="weight_kind must be the same for all models"):
         compare({**samples, "b": Samples(Y, S, sample_weight=WEIGHT, weight_kind="sampling")})
     with pytest.raises(ValueError, match="by takes paired models"):
         compare({"a": Samples(Y, S, by=BY), "b": Samples(Y, S)})
@@ -150,7 +150,7 @@ def test_independent_models():
     with pytest.raises(ValueError, match="two models or more, got 1"):
         compare({"a": Samples(Y, S)})
     for scores in ({"b": S}, "auc"):
-        with pytest.raises(TypeError, match=r"got arrays of 'b' beside Samples; pass Samples\(y_true\['b'\], y_score"):
+        with pytest.raises(TypeError, match="takes Samples of all models or of none, got arrays of 'b'"):
             compare({"a": Samples(Y, S), "b": Y}, scores)
 
 

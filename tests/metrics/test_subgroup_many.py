@@ -87,7 +87,7 @@ def test_a_subgroup_of_fewer_than_k_samples_is_not_estimable(measure):
     assert found.not_estimable == both.not_estimable == {2: (3, 3)}
     without = infer(y[:40], s[:40], measure, by=by[:40])
     assert (found.estimate, *found.confidence_interval) == (without.estimate, *without.confidence_interval)
-    with pytest.raises(ValueError, match="no subgroup of by has enough samples: 0 is not estimable: k=30 is more"):
+    with pytest.raises(ValueError, match="enough samples of both classes: 0 is not estimable: k=30 is more"):
         infer(y, s, type(measure)(30), by=by)
 
 

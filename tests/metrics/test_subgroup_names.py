@@ -49,5 +49,5 @@ def test_dask_arrays_have_no_name():
 
 
 def test_pairs_of_subjects_and_subgroups():
-    with pytest.raises(ValueError, match="by and groups of two columns, which name pairs of subjects"):
+    with pytest.raises(ValueError, match="by takes one column of groups, not two"):
         infer(Y, S[:, 0], by=np.repeat([0, 1, 2], 20), groups=np.arange(120).reshape(60, 2))

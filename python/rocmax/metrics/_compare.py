@@ -191,9 +191,7 @@ def _of_measure(every: Sequence[Samples], query: Query, names: list[Any] | None)
     several = measure.multi_class != "raise"
     by = next((one.by for one in every if one.by is not None), None)
     if by is not None and (several or apart or isinstance(chosen, Venkatraman | McNemar)):
-        raise ValueError(
-            "by takes paired models, measures of two classes, and any method but 'venkatraman' and McNemar's"
-        )
+        raise ValueError("by takes paired models, measures of two classes and methods but 'venkatraman' and McNemar's")
     count = len(every) if apart else len(every[0].models_of_classes) if several else every[0].two.n_models
     if count < 2:
         raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")

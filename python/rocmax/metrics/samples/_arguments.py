@@ -118,6 +118,8 @@ class Arguments(NamedTuple):
     ) -> "Arguments":
         """Bring the arguments into memory, and leave out samples that miss a value if these are dropped."""
         kind_of(options.get("weight_kind"))
+        if sample_weight is not None and groups is not None:
+            raise ValueError("groups and sample_weight cannot be given together")
         y_true, y_score, sample_weight, groups = all_in_memory(y_true, y_score, sample_weight, groups)
         by = None if by is None else in_memory(**{by_name: by})[0]
         held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups, by_name: by}
@@ -145,8 +147,6 @@ class Arguments(NamedTuple):
         threads, weight, group = n_threads(self.n_jobs), self.sample_weight, None
         if weight is not None:
             weight = weights(weight, len(y), weight_name(self.names), **advice)
-            if self.groups is not None:
-                raise ValueError("groups and sample_weight cannot be given together")
         if self.groups is not None:
             group = numbered(self.groups, len(y), **advice)
         s = oriented(s, lower)

@@ -118,8 +118,6 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
             f"y_true has {counts[k]:g} samples of class {found[k]}: there must be at least two classes, of at least"
             f" {least} samples each; leave out its column and its samples" + no_counts(float(counts[k]))
         )
-    if given.groups is not None and weight is not None:
-        raise ValueError("groups and sample_weight cannot be given together")
     group = None if given.groups is None else numbered(given.groups, len(y), advice)
     require_clusters(group, "multi_class")
     held = found, of, oriented(s, lower), weight, n_threads(given.n_jobs), kind, group, lower

@@ -86,16 +86,12 @@ def independent(
             raise ValueError(_PAIRED)
         kinds = {one.two.weight_kind for one in y_true.values() if one.two.weight is not None}
         if len(kinds) > 1:
-            raise ValueError(
-                "samples of all models must have weights of one weight_kind, got 'frequency' and 'sampling'"
-            )
+            raise ValueError("weight_kind must be the same for all models, got 'frequency' and 'sampling'")
         return list(y_true.values())
     arrays = [name for name, one in y_true.items() if not isinstance(one, Samples)]
     if len(arrays) < len(y_true):
-        near = f"Samples(y_true[{shown(arrays[0])}], y_score[{shown(arrays[0])}])"
         raise TypeError(
-            f"{function.__qualname__}() takes Samples of every model or arrays of every model, got arrays of"
-            f" {shown(arrays[0])} beside Samples; pass {near}"
+            f"{function.__qualname__}() takes Samples of all models or of none, got arrays of {arrays[0]!r}"
         )
     if reading.get("groups") is not None:
         raise ValueError(_PAIRED)

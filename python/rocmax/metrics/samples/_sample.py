@@ -298,11 +298,8 @@ def explain(data: Sample) -> None:
         return
     require_weights(data.weight, data.weight_name, **advice)
     require_sum(data.weight, data.weight_name)
-    left = np.unique(data.y[data.weight > 0])
-    if not len(left):
-        raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")
-    if len(left) < 2:
-        raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
+    if len(np.unique(data.y[data.weight > 0])) < 2:
+        raise ValueError(f"{data.weight_name} leaves one class only, or none: some weights of both must be above 0")
 
 
 def has_variance(count: Any) -> Any:
@@ -379,6 +376,4 @@ def numbered(groups: ArrayLike, n_samples: int, remedy: str = "") -> NDArray[np.
 def require_clusters(group: NDArray[np.intp] | None, what: str) -> None:
     """Check that there is one column of groups, if any."""
     if group is not None and group.ndim == 2:
-        raise ValueError(
-            f"{what} takes one column of groups; only infer and compare take two, which name pairs of subjects"
-        )
+        raise ValueError(f"{what} takes one column of groups, not two, which name pairs of subjects")

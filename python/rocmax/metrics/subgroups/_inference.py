@@ -30,7 +30,7 @@ from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.methods.score import Score
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import Measured
-from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance
+from rocmax.metrics.samples._sample import Sample, centre, explain, has_variance, require_clusters
 from rocmax.metrics.subgroups import _estimates as statistics
 from rocmax.metrics.subgroups._estimates import (
     Estimates,
@@ -353,11 +353,7 @@ def split(data: Sample, by: Any) -> Parts:
     known = () if categories is None or callable(categories) else categories
     rank = {name: k for k, name in enumerate(known)}
     order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
-    if data.of_pairs:
-        raise ValueError(
-            "by and groups of two columns, which name pairs of subjects, cannot be combined: call infer or compare for"
-            " each subgroup, or give one column of groups"
-        )
+    require_clusters(data.group, "by")
     positive, samples, lacking, clusters = data.positive, {}, {}, []
     # The rows of every subgroup, in their order.
     held = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place, minlength=len(keys)))[:-1])
@@ -372,13 +368,6 @@ def split(data: Sample, by: Any) -> Parts:
             clusters += [] if data.group is None else [data.group[rows]]
         else:
             lacking[keys[k]] = n_pos, n_neg
-    if not samples:
-        raise ValueError(
-            f"by splits the samples into {len(keys)} subgroups, and none has samples of both classes: the measure"
-            " needs pairs within a subgroup"
-        )
-    if len(samples) == 1:
-        warn("by has one subgroup with samples of both classes: their equality is not tested", UserWarning)
     held_in = [np.unique(one) for one in clusters]
     crossed = len(held_in) > 1 and len(np.unique(np.concatenate(held_in))) < sum(map(len, held_in))
     title = getattr(by, "name", None)
@@ -405,8 +394,8 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
                 continue
         warned_of[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
     if not results:
-        first = next(iter(warned_of))
-        raise ValueError(f"no subgroup of by has enough samples: {shown(first)} is {warned_of[first][0]}")
+        each_fact = [f": {shown(name)} is {reasons[0]}" for name, reasons in warned_of.items()]
+        raise ValueError(f"no subgroup of by has enough samples of both classes{''.join(each_fact[:1])}")
     # One warning for all subgroups.
     facts = {
         words.label_text(name): getattr(one, "fact", str(one)) for name, found in warned_of.items() for one in found[:1]
