@@ -19,7 +19,7 @@ from rocmax._typing import Axes
 from rocmax.metrics import OperatingPoint, _words as words, operating_point
 from rocmax.metrics.reader_study._readings import StudyReading
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.samples._reading import Reading, Weighted
+from rocmax.metrics.samples._reading import Weighted
 from rocmax.metrics.samples._sample import Sample, explain, verify
 from rocmax.metrics.samples._samples import Samples
 
@@ -388,11 +388,6 @@ class Display(Picture):
         reads = {"from_predictions": Weighted, "from_reader_study": StudyReading}.get(maker)
         known = dict.fromkeys([*own, *(reads.__annotations__ if reads else ()), *drawn])
         for name in options:
-            if maker == "from_samples" and name in Reading.__annotations__:
-                raise TypeError(f"{cls.__name__}.from_samples takes no {name}: give it to Samples")
-            if name == "by":
-                one = f"{cls.__name__}.from_predictions(y_true[by == one], y_score[by == one])"
-                raise TypeError(f"{cls.__name__} takes no by: draw each subgroup with {one}, on the axes of the first")
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}{in_place_of(name, known, maker)}")
 
@@ -496,13 +491,7 @@ def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
-    known = [normalize_kwargs({str(key): value for key, value in one.items()}, Line2D) for one in given]
-    for one in known:
-        try:
-            Line2D([], [], **one)
-        except (AttributeError, TypeError, ValueError) as error:
-            raise ValueError(f"curve_kwargs: {' '.join(str(error).split())}") from error
-    return known
+    return [normalize_kwargs({str(key): value for key, value in one.items()}, Line2D) for one in given]
 
 
 _WIDEST, _TALLEST = 0.85, 0.5  # shares of the axes that a legend may take

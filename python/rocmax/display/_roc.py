@@ -8,10 +8,9 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import _num_samples
 
 from rocmax._checks.samples import F64, check_level, rate_range, second_class, weights
-from rocmax._checks.training import rows_of
+from rocmax._checks.training import n_rows, rows_of
 from rocmax._parameters import check_choice, check_flag, is_one_of, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads
@@ -275,13 +274,11 @@ def _inferred(data: Classes, rows: Any, columns: Any, measure: PartialAUC, level
 _MARKERS = "osD^v"
 _SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # visible on white and on black
 _AVERAGE: dict[str, Any] = {"linestyle": "solid", "linewidth": 2.4}
-_AXES = {
-    "rates": ("False positive rate", "True positive rate"),
-    "sensitivity-specificity": ("Specificity", "Sensitivity"),
+# Labels of the axes, the style of their legends, and where a false positive rate lies on them.
+_AXES: dict[str, tuple[tuple[str, str], Style, Callable[[Any], Any]]] = {
+    "rates": (("False positive rate", "True positive rate"), "rates", lambda fpr: fpr),
+    "sensitivity-specificity": (("Specificity", "Sensitivity"), "clinical", lambda fpr: 1.0 - fpr),
 }
-_STYLES: dict[str, Style] = {"rates": "rates", "sensitivity-specificity": "clinical"}  # of their legends
-# Where a false positive rate lies on them.
-_ACROSS: dict[str, Any] = {"rates": lambda fpr: fpr, "sensitivity-specificity": lambda fpr: 1.0 - fpr}
 
 
 class ROCDisplay(CurveDisplay):
@@ -429,21 +426,16 @@ class ROCDisplay(CurveDisplay):
         if pos_label is None and len(models):
             pos_label = second_class(models[0])
         positive, label = is_positive(y, pos_label)
-        if _num_samples(X) != len(positive):
-            raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
+        n_samples, most = n_rows(X), max((int(np.max(test)) for test in tests if len(test)), default=-1)
+        if n_samples != len(positive) or most >= n_samples:
+            sizes = f"{n_samples} and {len(positive)} samples, for cv_results of at least {most + 1}"
+            raise ValueError(f"X and y must be what was cross-validated, got {sizes}")
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        most = max((int(np.max(test)) for test in tests if len(test)), default=-1)
-        if most >= len(positive):
-            raise ValueError(
-                f"y has {len(positive)} samples, cv_results is of {most + 1} or more: give what was validated"
-            )
         folds = [f"fold {k + 1}" for k in range(len(tests))]
         names = folds if names is None else as_names(names, len(folds), "folds of cv_results")
         curves = []
         for name, model, test in zip(names, models, tests, strict=True):
             (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
-            if positive[test].all() or not positive[test].any():
-                raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
             held_out = Sample(positive[test], scores, None if weight is None else weight[test], n_threads(None))
             explain(held_out)
             curves.append(curve_of(name, held_out, fpr_range))
@@ -514,10 +506,10 @@ class ROCDisplay(CurveDisplay):
             Draw only the FPR range.
         """
         self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
-        spoken = partial(words.spoken, _STYLES[axes], percent=False)
+        labels, style_of, across = _AXES[axes]
+        spoken = partial(words.spoken, style_of, percent=False)
         with spoken():
             ax, styles, before = self._begin(ax, curve_kwargs)
-        across = _ACROSS[axes]
         # The smallest rate above 0 of all curves; a smoothed curve goes on below all samples.
         rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in whole.parts or (whole,)]
         low, high = self.fpr_range or (0.0, 1.0)
@@ -550,7 +542,7 @@ class ROCDisplay(CurveDisplay):
         if not zoom or before.get("x", ("", None))[1] == ax.get_xlim():  # a zoom shows the range alone
             show_too(ax, before)
         place = "lower right" if xscale == "linear" else "best"
-        return self._done(ax, *_AXES[axes], legend=place if legend else None)
+        return self._done(ax, *labels, legend=place if legend else None)
 
     def _label(self, curve: Curve) -> str:
         """Return what the legend says of a curve, such as "new  pAUC 0-0.05: 0.720 [0.630, 0.810]"."""
