@@ -36,7 +36,7 @@ def test_headings_and_differences():
     assert [row.name for row in shown.rows if row.kind == "heading"] == ["Site", "Half"]
     assert shown.rows[1].estimate == found.subgroups["0"].difference and shown.reference == 0.0
     assert "a minus b" in shown.ax_.get_xlabel() and not shown.ax_.texts
-    assert "ForestRow('Site', heading)" in repr(shown)
+    assert repr(shown).startswith("ForestDisplay(Site, 0, 1, 2")
 
 
 def test_refusals():

@@ -171,28 +171,14 @@ def smoothed(values: F64) -> F64:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An objective and a size of trees that were tried.
+    """An objective and a size of trees that were tried."""
 
-    Attributes
-    ----------
-    objective : "log_loss" or PartialAUCObjective
-        The objective.
-    n_estimators : int
-        Its best number of rounds.
-    score : float
-        The partial AUC of the held-out rows after this number of rounds.
-    difference, standard_error : float
-        The difference from the best candidate before it on the same rows, and its standard error; NaN of the first.
-    small : bool
-        Whether the trees are small.
-    """
-
-    objective: Any
-    n_estimators: int
-    score: float
-    difference: float = np.nan
-    standard_error: float = np.nan
-    small: bool = False
+    objective: Any  # "log_loss" or PartialAUCObjective
+    n_estimators: int  # its best number of rounds
+    score: float  # the partial AUC of the held-out rows after so many rounds
+    difference: float = np.nan  # from the best candidate before it on the same rows; NaN of the first
+    standard_error: float = np.nan  # of the difference
+    small: bool = False  # whether its trees are small
 
 
 # The objective that "auto" also tries from 20,000 rows on, and the standard errors by which it must be better.
@@ -209,21 +195,11 @@ _NO_SPLIT = (
 
 
 class BoostingRound(NamedTuple):
-    """A round of ``PartialAUCBoostingClassifier.fit``, passed to its callback.
+    """A round of ``PartialAUCBoostingClassifier.fit``, passed to its callback."""
 
-    Attributes
-    ----------
-    objective : "log_loss" or PartialAUCObjective
-        The objective that is being tried.
-    n_estimators : int
-        Number of rounds so far.
-    score : float
-        The partial AUC of the held-out rows.
-    """
-
-    objective: Any
-    n_estimators: int
-    score: float
+    objective: Any  # the one that is being tried
+    n_estimators: int  # rounds so far
+    score: float  # the partial AUC of the held-out rows
 
 
 @dataclass(eq=False, repr=False)

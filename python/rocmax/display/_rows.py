@@ -18,35 +18,16 @@ _LONGEST, _LETTER = 36, 0.085  # letters of a name, and the width of one in inch
 
 @dataclass(frozen=True)
 class ForestRow:
-    """A row of a forest plot.
+    """A row of a forest plot."""
 
-    Attributes
-    ----------
-    name : str
-        The subgroup, "pooled", or a heading.
-    estimate, low, high : float
-        The measure, or the difference of two models, and its interval; NaN where there is none.
-    n_pos, n_neg : float
-        Totals of the classes.
-    share : float
-        Weight of the subgroup in the pooled estimate.
-    kind : {"subgroup", "pooled", "heading"}
-        How the row is drawn.
-    """
-
-    name: str
-    estimate: float = np.nan
+    name: str  # the subgroup, "pooled", or a heading
+    estimate: float = np.nan  # the measure, or the difference of two models, and its interval; NaN where there is none
     low: float = np.nan
     high: float = np.nan
-    n_pos: float = 0.0
+    n_pos: float = 0.0  # totals of the classes
     n_neg: float = 0.0
-    share: float = 0.0
-    kind: str = "subgroup"
-
-    def __repr__(self) -> str:
-        if self.kind == "heading":
-            return f"ForestRow({self.name!r}, heading)"
-        return f"ForestRow({self.name!r}, {words.bracketed(self.estimate, (self.low, self.high))})"
+    share: float = 0.0  # weight of the subgroup in the pooled estimate
+    kind: str = "subgroup"  # "pooled", "heading": how the row is drawn
 
 
 class ForestDisplay(Picture):
@@ -153,7 +134,7 @@ class ForestDisplay(Picture):
                 ax.annotate(text, (1, y), (place, 0), **style)
 
     def __repr__(self) -> str:
-        return f"ForestDisplay({', '.join(map(repr, self.rows))})"
+        return f"ForestDisplay({', '.join(row.name for row in self.rows)})"
 
 
 def _short(name: str, ax: Axes, numbers: bool) -> str:

@@ -32,25 +32,13 @@ SMALL = 1_000_000
 
 
 class EnsembleStep(NamedTuple):
-    """A step of ``PartialAUCEnsembleClassifier.fit``, passed to its callback.
-
-    Attributes
-    ----------
-    family : str
-        The family that is being fitted.
-    stage : {"folds", "refit"}
-        Whether it is fitted to the folds or to all rows.
-    done, total : int
-        Finished parts of this stage, and all of them: rounds of boosted trees, folds of other families.
-    seconds : float
-        Seconds since the fit began.
-    """
+    """A step of ``PartialAUCEnsembleClassifier.fit``, passed to its callback."""
 
     family: str
-    stage: str
-    done: int
+    stage: str  # "folds", or "refit" to all rows
+    done: int  # finished parts of this stage: rounds of boosted trees, folds of other families
     total: int
-    seconds: float
+    seconds: float  # since the fit began
 
 
 class OutOfTimeError(Exception):
