@@ -113,7 +113,7 @@ PARAMETERS = [
     (AUCRLS(kernel="rbff"), "kernel must be one of"),
     (AUCRLS(kernel="rbf", gamma=-1.0), "gamma must be"),
     (AUCRLS(kernel="poly", degree="a"), "degree must be a finite number, got 'a'"),
-    (AUCRLS(kernel="poly", degree=2.5), "kernel must return finite values, .* 'poly' with .*degree=2.5"),
+    (AUCRLS(kernel="poly", degree=2.5), "kernel must return finite values, .*'poly'.*degree=2.5"),
     (AUCRLS(solver="svd"), "solver must be one of"),
     (AUCRLS(solver="cg", kernel="rbf"), "solver='cg' needs kernel='linear'"),
     (AUCRLS(0, solver="cg"), "needs alpha > 0"),

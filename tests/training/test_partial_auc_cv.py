@@ -231,7 +231,7 @@ def test_a_path_ends_where_hardly_any_risk_is_left(monkeypatch):
             yield result
 
     monkeypatch.setattr(Training, "path", spied)
-    monkeypatch.setattr("rocmax.estimators._validation._BEHIND", 1e9)
+    monkeypatch.setattr("rocmax.estimators._partial_cv._BEHIND", 1e9)
     model = PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=Cs, cv=3, n_jobs=1).fit(X, y)
     assert all(shares[-1] <= 0.02 < min(shares[:-1]) for shares in fitted)
     for scores, shares in zip(model.scores_["tight"], fitted, strict=True):
@@ -255,7 +255,7 @@ def test_all_folds_end_a_path_where_larger_C_has_fallen_behind(monkeypatch):
     found = model.fit(X, y).scores_
     ended = {name: max(map(len, shares)) for name, shares in fitted.items()}
     fitted.clear()
-    monkeypatch.setattr("rocmax.estimators._validation._BEHIND", 1e9)
+    monkeypatch.setattr("rocmax.estimators._partial_cv._BEHIND", 1e9)
     for name, scores in model.fit(X, y).scores_.items():
         for last in range(6):
             lead = scores[:, scores[:, : last + 1].mean(axis=0).argmax()] - scores[:, last]

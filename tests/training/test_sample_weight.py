@@ -146,7 +146,7 @@ def test_paths_take_weights(data, counts, surrogate):
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])
 def test_validation_weighs(data, counts, scoring, monkeypatch):
-    monkeypatch.setattr("rocmax.estimators._validation._MOST_STEPS", 2000)
+    monkeypatch.setattr("rocmax.estimators._partial_cv._MOST_STEPS", 2000)
     (X, y), rows = data, np.repeat(np.arange(N_SAMPLES), counts)
     groups = np.arange(N_SAMPLES) % 3
     fits = []

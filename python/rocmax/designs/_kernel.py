@@ -75,7 +75,8 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             values = self._values(X, Z) if self.function is None else self._given(self.function(X, Z), X, Z)
         if not np.isfinite(values).all():
-            raise ValueError(f"kernel must return finite values, got NaN or infinity from {self._described}")
+            advice = "scale the features, or change its parameters"
+            raise ValueError(f"kernel must return finite values, got NaN or infinity from {shown(self)}; {advice}")
         return values
 
     def _values(self, X: Any, Z: Any) -> F64:
@@ -107,13 +108,6 @@ class Kernel:
                 f"{found.shape} for {X.shape[0]} and {Z.shape[0]} rows from {self.function!r}"
             )
         return found.astype(np.float64, copy=False)
-
-    @property
-    def _described(self) -> str:
-        if self.function is not None:
-            return repr(self.function)
-        parameters = f"gamma={self.gamma:g}, degree={self.degree:g}, coef0={self.coef0:g}"
-        return f"{self.name!r} with {parameters}: scale the features, or change these"
 
     def gram(self, X: Any, dtype: Any) -> AnyArray:
         """Return the kernel matrix of all rows of X in `dtype`, a block of float64 rows at a time."""

@@ -64,9 +64,7 @@ class Task:
 class Steps:
     """A solver's callback that makes each step a part of a task and calls the user's own `report`."""
 
-    def __init__(
-        self, task: Task, attributes: Callable[[Model], dict[str, Any]], report: StepReport | None = None
-    ) -> None:
+    def __init__(self, task: Task, attributes: Callable[[Model], dict[str, Any]], report: StepReport | None) -> None:
         self._task, self._attributes, self._report = task, attributes, report
         self._step = task.subtask("step")
 

@@ -67,12 +67,7 @@ _DOMAINS: dict[str, Callable[[str, Any], object]] = {
     "C": check_positive,
 }
 _OF_PART = "surrogate", "fpr_range", "before"
-_DIGESTED = {
-    "X": "differs from the features of the fit",
-    "y": "differs from the labels of the fit",
-    "sample_weight": "differs from the weights of the fit",
-    "certificate": "was changed since it was made",
-}
+_DIGESTED = "X", "y", "sample_weight", "the certificate"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,9 +204,9 @@ class Certificate:
         data = Data(X, check_two_classes(labels, weight)[1], weight)
         self._check_fields(data)
         digests = [*of_data(*data), self._digest]
-        for (name, changed), held, found in zip(_DIGESTED.items(), self.digests.tolist(), digests, strict=True):
+        for name, held, found in zip(_DIGESTED, self.digests.tolist(), digests, strict=True):
             if held != found:
-                raise ValueError(f"{name} {changed}")
+                raise ValueError(f"{name} has changed since the fit")
         part = Convex.of(_core.Problem(data.positive, weight), self.surrogate, self.fpr_range, self.before)
         if fault := part.pairs.fault(self._arrangement):
             raise ValueError(f"the certificate proves nothing: {fault}")

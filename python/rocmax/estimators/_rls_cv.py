@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
+from rocmax._checks.samples import check_level
 from rocmax._parameters import check_count, check_grid, is_one_of, shown
 from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._runtime.warn import warn
@@ -134,8 +135,7 @@ class AUCRLSCV(LeastSquares):
         grid = _check_alphas(self.alphas)
         self._check_cv()
         check_threshold(self.threshold)
-        if not isinstance(self.confidence_level, float) or not 0 < self.confidence_level < 1:
-            raise ValueError(f"confidence_level must lie between 0 and 1, got {shown(self.confidence_level)}")
+        check_level(self.confidence_level)
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
         groups = groups_of(groups, len(data.kept), X)
