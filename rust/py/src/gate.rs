@@ -23,12 +23,6 @@ const LITTLE: usize = 1 << 20;
 /// How often a waiting caller checks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
-enum Failure {
-    Core(rocmax_core::Error),
-    Panic(String),
-    Python(PyErr),
-}
-
 /// The most that a call needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Need {
@@ -46,21 +40,15 @@ where
     T: Send,
     F: FnOnce(&Ctx<'_>) -> Result<T> + Send,
 {
-    let outcome = if need.work < SMALL {
+    if need.work < SMALL {
         room(need.bytes)?;
-        py.detach(|| caught(|| job(&Ctx::serial())))
-    } else {
-        let pool = threads::pool(n_threads);
-        room(need.bytes)?;
-        py.detach(|| {
-            let stop = AtomicBool::new(false);
-            watched(pool.as_deref(), &stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
-        })
-    };
-    outcome.map_err(|failure| match failure {
-        Failure::Core(e) => error::to_python(e),
-        Failure::Panic(text) => PyRuntimeError::new_err(format!("internal error, please report it: {text}")),
-        Failure::Python(e) => e,
+        return py.detach(|| caught(|| job(&Ctx::serial())));
+    }
+    let pool = threads::pool(n_threads);
+    room(need.bytes)?;
+    py.detach(|| {
+        let stop = AtomicBool::new(false);
+        watched(pool.as_deref(), &stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
     })
 }
 
@@ -83,7 +71,7 @@ fn watched<T: Send>(
     pool: Option<&ThreadPool>,
     stop: &AtomicBool,
     job: impl FnOnce() -> Result<T> + Send,
-) -> std::result::Result<T, Failure> {
+) -> PyResult<T> {
     let (done, wait) = channel();
     let run = move || done.send(caught(job));
     match pool {
@@ -112,26 +100,30 @@ fn watched<T: Send>(
 }
 
 /// Waits for the outcome of a job.
-fn watch<T>(wait: &Receiver<std::result::Result<T, Failure>>, stop: &AtomicBool) -> std::result::Result<T, Failure> {
+fn watch<T>(wait: &Receiver<PyResult<T>>, stop: &AtomicBool) -> PyResult<T> {
     loop {
         match wait.recv_timeout(POLL) {
             Ok(outcome) => return outcome,
-            Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panic("a worker vanished".into())),
+            Err(RecvTimeoutError::Disconnected) => return Err(broken("a worker vanished")),
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(signal) = Python::attach(|py| py.check_signals()) {
                     stop.store(true, Ordering::Relaxed);
-                    return Err(Failure::Python(signal));
+                    return Err(signal);
                 }
             }
         }
     }
 }
 
-fn caught<T>(job: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
+fn caught<T>(job: impl FnOnce() -> Result<T>) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(job)) {
-        Ok(outcome) => outcome.map_err(Failure::Core),
-        Err(payload) => Err(Failure::Panic(panic_text(payload.as_ref()))),
+        Ok(outcome) => outcome.map_err(error::to_python),
+        Err(payload) => Err(broken(&panic_text(payload.as_ref()))),
     }
+}
+
+fn broken(text: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> String {

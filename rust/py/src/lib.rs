@@ -1,5 +1,6 @@
 //! Python bindings of `rocmax-core`: translation only, in files of the core's names. Users' documentation is in the
 //! Python package.
+#![allow(clippy::too_many_arguments, reason = "as Python calls functions")]
 
 mod curve;
 mod data;
@@ -20,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::curve::measure::{Measure, Normalize, auc_moments, measure};
     #[pymodule_export]
-    use crate::curve::{Curve, curve_points, pool_bins, rule::Rule};
+    use crate::curve::{Curve, Rule, curve_points, pool_bins};
     #[pymodule_export]
     use crate::data::problem::Problem;
     #[pymodule_export]

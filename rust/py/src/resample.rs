@@ -5,8 +5,7 @@ use pyo3::prelude::*;
 use rocmax_core::resample::{self, Rates, Resampling, Scheme};
 
 use crate::curve::measure::Measure;
-use crate::curve::rule::Rule;
-use crate::curve::{self, CURVE, Curve};
+use crate::curve::{self, CURVE, Curve, Rule};
 use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::gate::Need;
 use crate::variance::{Array, kind_of};
@@ -28,7 +27,6 @@ fn resampling(stratified: bool, sampling: bool, n_resamples: usize, seed: u64) -
 
 /// Bootstrap replicates, row by row one value per model; see `rocmax_core::resample::bootstrap`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn bootstrap<'py>(
     py: Python<'py>,
     y_true: LabelArray<'_>,
@@ -52,7 +50,6 @@ pub(crate) fn bootstrap<'py>(
 
 /// The distance of two ROC curves, and distances after exchange; see `rocmax_core::resample::permuted_distances`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn permuted_distances<'py>(
     py: Python<'py>,
     y_true: PyReadonlyArray1<'_, bool>,
@@ -91,7 +88,6 @@ pub(crate) fn band_distances<'py>(
 /// Replicates of thresholds, row by row four numbers per rule: threshold, TPR, FPR and prevalence; see
 /// `rocmax_core::resample::bootstrap_cuts`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn bootstrap_cuts<'py>(
     py: Python<'py>,
     y_true: LabelArray<'_>,
@@ -103,7 +99,7 @@ pub(crate) fn bootstrap_cuts<'py>(
     n_resamples: usize,
     seed: u64,
     n_threads: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Array<'py>> {
     let (labels, scores, weights) = (y_true.labels()?, y_score.column()?, weights(&sample_weight)?);
     let rules: Vec<_> = rules.iter().map(|rule| rule.get().0).collect();
     let resampling = resampling(stratified, sampling, n_resamples, seed);

@@ -1,4 +1,4 @@
-//! The empirical ROC curve of one score vector.
+//! The empirical ROC curve of one score vector, and rules that choose a threshold on it.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -7,11 +7,11 @@ use rocmax_core::curve;
 use rocmax_core::internals::merged;
 
 use super::measure::Measure;
-use super::rule::Rule;
 use super::{COUNT, CURVE, enter};
 use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::error::to_python;
 use crate::gate::{Need, room};
+use crate::values::values;
 
 /// The weight of each class at every distinct score; see `rocmax_core::curve::Curve`.
 #[pyclass(frozen, module = "rocmax._core")]
@@ -29,6 +29,21 @@ impl Curve {
     fn walk(&self) -> Need {
         Need { work: self.inner.steps().len() / 8, ..self.need() }
     }
+}
+
+values! {
+    /// A rule that chooses a threshold; see `rocmax_core::curve::Rule`.
+    Rule: curve::Rule,
+    at(threshold: f64) => curve::Rule::At(threshold);
+    fpr(rate: f64) => curve::Rule::Fpr(rate);
+    specificity(rate: f64) => curve::Rule::Specificity(rate);
+    sensitivity(rate: f64) => curve::Rule::Sensitivity(rate);
+    eer() => curve::Rule::Eer;
+    youden(weight: f64) => curve::Rule::Youden(weight);
+    closest(weight: f64) => curve::Rule::Closest(weight);
+    cost(ratio: f64) => curve::Rule::Cost(ratio);
+    midpoint() => curve::Rule::Midpoint;
+    alerts(budget: f64) => curve::Rule::Alerts(budget);
 }
 
 /// Three arrays.

@@ -3,14 +3,13 @@
 mod bins;
 mod empirical;
 pub(crate) mod measure;
-pub(crate) mod rule;
 pub(crate) mod scratch;
 
 use pyo3::prelude::*;
 use rocmax_core::{Ctx, Result};
 
 pub(crate) use bins::pool_bins;
-pub(crate) use empirical::{Curve, curve_points};
+pub(crate) use empirical::{Curve, Rule, curve_points};
 
 use crate::error;
 use crate::gate::{self, Need};
