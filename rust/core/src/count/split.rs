@@ -1,5 +1,6 @@
 //! Splits a bucket that exceeds the caches into smaller ones by a monotone map.
 
+use crate::count::counting_sort::{N_BUCKETS, Stage};
 use crate::count::monotone::{Classes, Monotone, larger};
 use crate::data::float::Key;
 use crate::data::labels::TILE;
@@ -7,69 +8,45 @@ use crate::order::chunk::grown;
 
 /// Intended keys per smaller bucket.
 const AIM: usize = 1 << 13;
-/// The most smaller buckets: more streams would exceed the first-level cache.
-const MOST: usize = 1 << 8;
 
 /// The keys of either class by smaller bucket.
 #[derive(Debug, Default)]
 pub(crate) struct Split<K> {
-    /// The keys of the current class, unordered, and their buckets.
-    own: Vec<K>,
-    ids: Vec<u8>,
+    stage: Stage<K>,
     keys: [Vec<K>; 2],
     /// Where the keys of each bucket begin, and the end.
-    starts: [Vec<usize>; 2],
+    starts: [Vec<u32>; 2],
 }
 
 impl<K: Key> Split<K> {
     /// Distributes both classes over smaller buckets and returns the number of these.
     pub(crate) fn fill<M: Monotone<K>>(&mut self, classes: &Classes<'_, K>, sizes: [usize; 2]) -> usize {
-        let n = ((sizes[0] + sizes[1]) / AIM).clamp(2, MOST);
+        let n = ((sizes[0] + sizes[1]) / AIM).clamp(2, N_BUCKETS.1);
         // The larger class comes first, since it shows better how keys are spread.
         let first = larger(sizes);
         let mut map = M::default();
         for class in [first, 1 - first] {
-            self.own.clear();
-            classes[class].iter().for_each(|part| self.own.extend_from_slice(part));
+            let Self { stage, keys, starts } = self;
+            stage.keys.clear();
+            classes[class].iter().for_each(|part| stage.keys.extend_from_slice(part));
+            stage.reserve(sizes[class]);
             if class == first {
-                map = M::fit(&self.own, n as u32);
+                map = M::fit(&stage.keys, n as u32);
             }
-            self.sort(&map, n, class);
+            let mut cells = [0; TILE];
+            for (keys, ids) in stage.keys.chunks(TILE).zip(stage.ids.chunks_mut(TILE)) {
+                map.cells(keys, &mut cells[..keys.len()]);
+                ids.iter_mut().zip(&cells).for_each(|(id, &cell)| *id = cell as u16);
+            }
+            starts[class] = stage.scatter(n, grown(&mut keys[class], sizes[class]), &mut []);
         }
         n
-    }
-
-    /// Sorts the keys of the current class by bucket: a counting sort.
-    fn sort<M: Monotone<K>>(&mut self, map: &M, n: usize, class: usize) {
-        let Self { own, ids, keys, starts } = self;
-        let (ids, keys, starts) = (grown(ids, own.len()), grown(&mut keys[class], own.len()), &mut starts[class]);
-        let (mut cells, mut next) = ([0; TILE], [0usize; MOST]);
-        for (own, ids) in own.chunks(TILE).zip(ids.chunks_mut(TILE)) {
-            map.cells(own, &mut cells[..own.len()]);
-            for (id, &cell) in ids.iter_mut().zip(&cells) {
-                *id = cell as u8;
-                let count = &mut next[usize::from(*id)];
-                *count = count.wrapping_add(1);
-            }
-        }
-        let mut sum = 0;
-        starts.clear();
-        for next in &mut next[..n] {
-            starts.push(sum);
-            sum += std::mem::replace(next, sum);
-        }
-        starts.push(sum);
-        for (&id, &key) in ids.iter().zip(&*own) {
-            let next = &mut next[usize::from(id)];
-            keys[*next] = key;
-            *next = next.wrapping_add(1);
-        }
     }
 
     /// The keys of a class in a bucket.
     pub(crate) fn keys(&self, bucket: usize, class: usize) -> &[K] {
         let starts = &self.starts[class];
-        &self.keys[class][starts[bucket]..starts[bucket + 1]]
+        &self.keys[class][starts[bucket] as usize..starts[bucket + 1] as usize]
     }
 }
 
@@ -89,18 +66,12 @@ mod tests {
             let n = split.fill::<Spread>(&keys.map(|keys| keys.chunks(1000).collect()), keys.map(Vec::len));
             assert_eq!(n, 3);
             for (class, keys) in keys.into_iter().enumerate() {
-                let buckets: Vec<&[f64]> = (0..n).map(|bucket| split.keys(bucket, class)).collect();
+                let mut buckets: Vec<Vec<f64>> = (0..n).map(|bucket| split.keys(bucket, class).to_vec()).collect();
+                buckets.iter_mut().for_each(|own| own.sort_by(f64::total_cmp));
                 let mut sorted = keys.clone();
                 sorted.sort_by(f64::total_cmp);
-                let mut rest = &sorted[..];
-                for own in &buckets {
-                    let mut own = own.to_vec();
-                    own.sort_by(f64::total_cmp);
-                    let (first, others) = rest.split_at(own.len());
-                    assert_eq!(own, first);
-                    rest = others;
-                }
-                assert!(rest.is_empty() && (keys.len() < AIM || buckets.iter().all(|own| own.len() < 2 * AIM)));
+                assert_eq!(buckets.concat(), sorted);
+                assert!(keys.len() < AIM || buckets.iter().all(|own| own.len() < 2 * AIM));
             }
         }
         let few: Vec<&[f64]> = vec![&large[..9]];

@@ -6,7 +6,7 @@ use crate::curve::sum::Sum;
 use crate::curve::walk::Step;
 use crate::data::labels::{Labels, TILE};
 use crate::order;
-use crate::order::chunk::Spare;
+use crate::order::chunk::{Spare, grown};
 use crate::simd::fast;
 use crate::{Ctx, Error, Result};
 
@@ -16,8 +16,6 @@ const CHUNK: usize = 1 << 14;
 const BUCKET: usize = 1 << 11;
 /// and the most buckets: one more is for scores below 0, and one for samples that are left out.
 const MOST: usize = MOST_IDS - 2;
-/// Up to so many samples of a cell are sorted by insertion.
-const FEW: usize = 16;
 /// Samples sorted in one go, or one bucket.
 const SOME: usize = 1 << 15;
 
@@ -226,41 +224,8 @@ impl<K: Item> Bucket<K> {
         let bits = usize::BITS - own.len().leading_zeros();
         let shift = (u64::BITS - high.saturating_sub(low).leading_zeros()).saturating_sub(bits);
         let cell = |item: &K| (item.head().wrapping_sub(low) >> shift) as usize;
-        ends.clear();
-        ends.resize(1 << bits, 0);
-        for item in &*own {
-            let count = &mut ends[cell(item)];
-            *count = count.wrapping_add(1);
-        }
-        let (mut next, mut most) = (0, 0);
-        for end in &mut *ends {
-            most = most.max(*end);
-            next += std::mem::replace(end, next);
-        }
-        for item in &*own {
-            let end = &mut ends[cell(item)];
-            to[*end as usize] = *item;
-            *end = end.wrapping_add(1);
-        }
-        if most as usize > FEW {
-            let mut start = 0;
-            for &end in &*ends {
-                let end = end as usize;
-                if end - start > FEW {
-                    order::sort(&mut to[start..end], ctx)?;
-                }
-                start = end;
-            }
-        }
-        for k in 1..to.len() {
-            let (item, mut at) = (to[k], k);
-            while at > 0 && item < to[at - 1] {
-                to[at] = to[at - 1];
-                at -= 1;
-            }
-            to[at] = item;
-        }
-        Ok(())
+        let (items, ends) = (own.iter().copied(), grown(ends, 1 << bits));
+        order::sort_cells(items, own.iter().map(cell), to, ends, |crowd| order::sort(crowd, ctx))
     }
 }
 

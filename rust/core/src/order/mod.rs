@@ -18,7 +18,7 @@ pub(crate) mod sorted;
 
 pub(crate) use collect::entries;
 pub(crate) use map::{Map, whole};
-pub(crate) use sort::sort;
+pub(crate) use sort::{sort, sort_cells};
 
 /// A score and its index in one 128-bit integer: ascending entries are descending scores, then ascending indices.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

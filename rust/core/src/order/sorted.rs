@@ -1,14 +1,12 @@
 //! Sorted scores with an index that ranks any score in constant time.
 
 use crate::order::map::Map;
-use crate::order::{key, score_of, sort};
+use crate::order::{key, score_of, sort, sort_cells};
 use crate::simd::fast;
 use crate::{Ctx, Result};
 
 /// Scores of a bucket that are compared without a branch.
 const LANES: usize = 4;
-/// Up to so many scores of a bucket are sorted by insertion.
-const FEW: u32 = 16;
 
 /// Ascending scores, and where each bucket of a monotone [`Map`] begins.
 ///
@@ -96,7 +94,7 @@ fn rank_in(rest: &[f64], score: f64, before: impl Fn(f64, f64) -> bool) -> u32 {
     (if all { rest.len() } else { rest.partition_point(|&s| before(s, score)) }) as u32
 }
 
-/// Sorts one region into `scores`, which begin at place `from` of all, and sets the `ends` of its buckets.
+/// Sorts one region into `scores`, which begin at place `from` of all, and sets the `ends` of its buckets there.
 fn build_region(
     map: &Map,
     parts: &[&[f64]],
@@ -114,40 +112,10 @@ fn build_region(
         rest = tail;
     }
     ctx.check()?;
-    ends.fill(0);
-    for &bucket in &buckets {
-        ends[(bucket - first_bucket) as usize] += 1;
-    }
-    ctx.check()?;
-    let (mut next, mut most) = (from as u32, 0);
-    for end in &mut *ends {
-        most = most.max(*end);
-        next += std::mem::replace(end, next);
-    }
-    for (&score, &bucket) in parts.iter().copied().flatten().zip(&buckets) {
-        let end = &mut ends[(bucket - first_bucket) as usize];
-        scores[*end as usize - from] = score;
-        *end += 1;
-    }
-    ctx.check()?;
-    if most > FEW {
-        let mut start = from as u32;
-        for &end in &*ends {
-            if end - start > FEW {
-                sort_crowd(&mut scores[start as usize - from..end as usize - from], ctx)?;
-            }
-            start = end;
-        }
-    }
-    // Insertion within small buckets.
-    for k in 1..scores.len() {
-        let (score, mut at) = (scores[k], k);
-        while at > 0 && score < scores[at - 1] {
-            scores[at] = scores[at - 1];
-            at -= 1;
-        }
-        scores[at] = score;
-    }
+    let (items, cells) =
+        (parts.iter().copied().flatten(), buckets.iter().map(|bucket| (bucket - first_bucket) as usize));
+    sort_cells(items.copied(), cells, scores, ends, |crowd| sort_crowd(crowd, ctx))?;
+    ends.iter_mut().for_each(|end| *end += from as u32);
     Ok(())
 }
 

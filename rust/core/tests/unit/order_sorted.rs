@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::CHUNK;
+use crate::order::sort::FEW;
 use crate::testing::uniform;
 
 #[test]
