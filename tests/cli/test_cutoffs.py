@@ -113,7 +113,7 @@ def test_alerts_per_day(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     code, out, _ = run("evaluate", data, *how)
     assert code == 0 and str(points) in out and "for all 10 values of day: 4 alerts per day are 40 in all" in out
     code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "--alerts", 301)
-    assert (code, out) == (1, "") and "alerts=301 is above the number of samples, 300" in err
+    assert (code, out) == (1, "") and "alerts 301 is above the number of samples, 300" in err
 
 
 def test_what_alerts_of_each_day_catch(frame: "pl.DataFrame", data: Path, run: Run) -> None:
@@ -172,7 +172,7 @@ def test_a_guarantee(frame: "pl.DataFrame", data: Path, run: Run) -> None:
     least = f"{100 * min(points.guarantee):.1f} %"
     assert code == 0 and f"guaranteed on new data with probability {least} or more" in out
     code, out, err = run("evaluate", data, *how[:-2], "fpr=1e-3")
-    assert (code, out) == (1, "") and "fpr=0.001 cannot be guaranteed with probability 0.9 from " in err
+    assert (code, out) == (1, "") and "fpr 0.001 cannot be guaranteed with probability 0.9 from " in err
     code, out, err = run("evaluate", data, *how[:-1], "eer")
     assert (code, out) == (1, "") and "guarantee needs a threshold with a limit, such as ('fpr', 0.01)" in err
 

@@ -68,7 +68,7 @@ def test_ties_of_negatives_at_the_threshold_are_not_called_positive():
 def test_what_cannot_be_guaranteed_is_refused():
     y, s = samples(np.random.default_rng(6), 20, 30)
     sensitivity = ("sensitivity", 0.95)
-    with pytest.raises(ValueError, match=r"sensitivity=0.95 cannot be .* 20 positives: at least 59 are needed"):
+    with pytest.raises(ValueError, match=r"sensitivity 0.95 cannot be .* 20 positives: at least 59 are needed"):
         operating_point(y, s, threshold=sensitivity, guarantee=0.95)
     with pytest.raises(ValueError, match="from 1 positive: at least 59 are needed"):
         operating_point([0, 1, 0], [0.0, 1.0, 2.0], threshold=sensitivity, guarantee=0.95)
@@ -88,7 +88,7 @@ def test_what_cannot_be_guaranteed_is_refused():
 
 @pytest.mark.parametrize("budget", [1, 7, 40, 100, 0.001, 0.07, 0.5, 0.999])
 @pytest.mark.parametrize("digits", [0, 1, 9])
-@pytest.mark.filterwarnings("ignore:alerts=0.001 lies beyond:rocmax.exceptions.CoverageWarning")
+@pytest.mark.filterwarnings("ignore:alerts 0.001 lies beyond:rocmax.exceptions.CoverageWarning")
 def test_as_many_alerts_as_the_budget_allows(budget, digits):
     rng = np.random.default_rng(digits)
     y, w = rng.random(100) < 0.3, rng.integers(0, 4, 100).astype(float)
@@ -109,7 +109,7 @@ def test_budgets_in_words():
     y, s = samples(np.random.default_rng(7), 40, 60)
     for budget, text in ((1, "1 sample"), (12, "12 samples"), (0.05, "5 % of samples")):
         assert f"(at most {text} called positive)" in operating_point(y, s, threshold=("alerts", budget)).summary()
-    with pytest.raises(ValueError, match="threshold: alerts=101 is above the number of samples, 100"):
+    with pytest.raises(ValueError, match="threshold: alerts 101 is above the number of samples, 100"):
         operating_point(y, s, threshold=("alerts", 101))
     for bad in (0, -1, 2.5, np.nan, np.inf, "5"):
         with pytest.raises(ValueError, match="threshold must be a number or one of"):
@@ -152,7 +152,7 @@ def test_a_budget_is_for_all_training_samples():
         threshold=("alerts", 100), library_params=fine, n_estimators=20, random_state=0
     ).fit(s[:, None], y)
     assert 50 < model.predict(s[:, None]).sum() < 150
-    with pytest.raises(ValueError, match="alerts=1001 is above the number of samples, 1,000"):
+    with pytest.raises(ValueError, match="alerts 1001 is above the number of samples, 1,000"):
         PartialAUCBoostingClassifier(threshold=("alerts", 1001), n_estimators=2).fit(s[:, None], y)
 
 
@@ -161,7 +161,7 @@ def test_estimators_keep_a_budget():
     for budget, called in ((25, 25), (0.1, 20)):
         model = PartialAUCSVC(threshold=("alerts", budget)).fit(s[:, None], y)
         assert model.predict(s[:, None]).sum() == called
-    with pytest.raises(ValueError, match="alerts=201 is above the number of samples, 200"):
+    with pytest.raises(ValueError, match="alerts 201 is above the number of samples, 200"):
         PartialAUCSVC(threshold=("alerts", 201)).fit(s[:, None], y)
 
 
@@ -176,7 +176,7 @@ def test_estimators_keep_a_budget():
 )
 def test_limits_beyond_the_data_warn(rule, of):
     y, s = samples(np.random.default_rng(10), 60, 80)
-    with pytest.warns(CoverageWarning, match=f"{rule[0]}={rule[1]:g} lies beyond the data: .* less than one of {of}"):
+    with pytest.warns(CoverageWarning, match=f"{rule[0]} {rule[1]:g} lies beyond the data: .* less than one of {of}"):
         operating_point(y, s, threshold=rule)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -167,7 +167,7 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
         weight = np.ones(40)
         data = classes(Arguments(y, scores, weight), measure.labels)
         base = estimates_of(data, measure)
-        found = multiclass.influence(data, measure).of_sample
+        found = multiclass.influence(data, measure)[1]
         for row in (0, 7, 23):
             nudged = weight.copy()
             nudged[row] += 1e-5

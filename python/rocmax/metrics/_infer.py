@@ -481,8 +481,7 @@ def _parts(data: Any, label: NDArray[Any], folds: list[Any], place: NDArray[np.i
 def _of_fold(part: Any, measure: Measure, whole: Any) -> tuple[Any, F64]:
     """Return the values of the measure in a fold, and its influence curve for each sample of the fold."""
     if isinstance(part, Classes):
-        found = influence_curve(part, measure, whole.totals / len(whole.of))
-        return found.value, found.of_sample
+        return influence_curve(part, measure, whole.totals / len(whole.of))
     share, n_pos = whole.positive.mean(), np.count_nonzero(part.y)
     scale = np.where(part.y, n_pos / share, (len(part.y) - n_pos) / (1 - share))
     return measure.estimates(part)[0], influence_of(part, measure) * scale

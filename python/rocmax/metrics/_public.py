@@ -22,14 +22,19 @@ from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold, Net
 from rocmax.metrics.measures.auc import AUC as AUC, MarginAUC as MarginAUC, ScoredAUC as ScoredAUC
 from rocmax.metrics.measures.base import Measure as Measure
 from rocmax.metrics.measures.cuts import (
+    EnrichmentFactor as EnrichmentFactor,
     EqualErrorRate as EqualErrorRate,
     PrecisionAt as PrecisionAt,
     RecallAt as RecallAt,
 )
 from rocmax.metrics.measures.partial_auc import PartialAUC as PartialAUC, SmoothedAUC as SmoothedAUC
-from rocmax.metrics.measures.ranked import AveragePrecision as AveragePrecision, LogAUC as LogAUC
+from rocmax.metrics.measures.ranked import (
+    BEDROC as BEDROC,
+    RIE as RIE,
+    AveragePrecision as AveragePrecision,
+    LogAUC as LogAUC,
+)
 from rocmax.metrics.measures.rates import FPRAtTPR as FPRAtTPR, TPRAtFPR as TPRAtFPR
-from rocmax.metrics.measures.screening import BEDROC as BEDROC, RIE as RIE, EnrichmentFactor as EnrichmentFactor
 from rocmax.metrics.methods.base import Method as Method
 from rocmax.metrics.methods.bootstrap import Bootstrap as Bootstrap
 from rocmax.metrics.methods.defaults import Profile as Profile

@@ -97,11 +97,6 @@ class Rule(NamedTuple):
         return 1.0 - share if self.kind.at_least else share
 
     @property
-    def short(self) -> str:
-        """The rule in messages, such as "fpr=0.01"."""
-        return f"{self.name}={self.number:.12g}"
-
-    @property
     def given(self) -> bool:
         """Whether it is a threshold, not a rule."""
         return self.name not in RULES
@@ -115,7 +110,7 @@ class Rule(NamedTuple):
 
     @property
     def cell(self) -> str:
-        """The rule in tables, such as "fpr 0.01"."""
+        """The rule in tables and messages, such as "fpr 0.01"."""
         if self.kind.takes is None:
             return "given" if self.given else self.name
         return f"{self.name} {self.number:.12g}"
@@ -223,7 +218,7 @@ def weighed(rule: Rule, prevalence: float | None) -> Rule:
 def check_budget(rule: Rule, total: float) -> None:
     """Refuse a number of alerts above the number of samples."""
     if rule.counts and rule.number > total * (1 + 1e-9):
-        raise ValueError(f"threshold: {rule.short} is above the number of samples, {total:,.6g}")
+        raise ValueError(f"threshold: {rule.cell} is above the number of samples, {total:,.6g}")
 
 
 def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
@@ -233,7 +228,7 @@ def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
         limits = rule.kind.limits
         size = sizes.get(limits, 0.0)
         if limits and 0.0 < rule.allowed(size) * size < 1.0 - 1e-9:
-            fact = f"{rule.short} lies beyond the data: it allows less than one of {size:.6g} {limits}"
+            fact = f"{rule.cell} lies beyond the data: it allows less than one of {size:.6g} {limits}"
             message = f"{fact}; collect more samples or choose a less extreme rate"
             warn(CoverageWarning(message, fact, estimate=fact))
 
@@ -271,7 +266,7 @@ def guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[Rule, floa
     size = len(scores)
     allowed = rule.allowed(size)
     if not 0.0 < allowed < 1.0:
-        raise ValueError(f"guarantee needs a limit that allows more than none and less than all, got {rule.short}")
+        raise ValueError(f"guarantee needs a limit that allows more than none and less than all, got {rule.cell}")
 
     def reached(k: int) -> float:
         return float(special.betainc(k, size - k + 1, allowed))
@@ -280,7 +275,7 @@ def guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[Rule, floa
     if k == 0:
         needed = int(np.ceil(np.log1p(-probability) / np.log1p(-allowed)))
         raise ValueError(
-            f"{rule.short} cannot be guaranteed with probability {probability:g} from {size} "
+            f"{rule.cell} cannot be guaranteed with probability {probability:g} from {size} "
             f"{limits[:-1] if size == 1 else limits}: at least {needed} are needed"
         )
     if floor:

@@ -1,14 +1,7 @@
 """Slope of the curve and score intervals at a rate: the TPR at an FPR, and the reverse.
 
-For R, the true positive rate at a false positive rate f, the threshold is the negative with k = floor(n f) negatives
-above it, so the true false positive rate there is Beta(k + 1, n - k), of mean q = (k + 1) / (n + 1) and variance
-q (1 - q) / (n + 2). Near it the curve is treated as a line of slope b between normal quantiles,
-
-    Phi^-1(R(x)) = Phi^-1(R(q)) + b (Phi^-1(x) - Phi^-1(q)),    dR/dx = b phi(Phi^-1(R)) / phi(Phi^-1(x)),
-
-with b from the difference of the curve at the ends of a Wilson interval of f (z = 2), shrunk towards 1 as if by one
-more sample: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of positives or of negatives between the
-ends, the smaller. The false positive rate at a true positive rate is 1 - R of the curve with the classes exchanged.
+`python/docs/mathematics.md` ("The TPR at an FPR") has the slope b between normal quantiles and the mean q of the true
+FPR at the threshold, which is Beta(k + 1, n - k) for k = floor(n f): its variance is q (1 - q) / (n + 2).
 """
 
 from collections.abc import Callable, Iterable, Sequence

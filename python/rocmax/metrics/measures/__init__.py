@@ -8,11 +8,10 @@ from rocmax._parameters import meant, shown
 from rocmax.metrics.measures.at_threshold import FORMULAS, AtThreshold, NetBenefit
 from rocmax.metrics.measures.auc import AUC, Gini, MarginAUC, ScoredAUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.measures.cuts import EqualErrorRate, PrecisionAt, RecallAt
+from rocmax.metrics.measures.cuts import EnrichmentFactor, EqualErrorRate, PrecisionAt, RecallAt
 from rocmax.metrics.measures.partial_auc import PartialAUC, SmoothedAUC
-from rocmax.metrics.measures.ranked import AveragePrecision, LogAUC
+from rocmax.metrics.measures.ranked import BEDROC, RIE, AveragePrecision, LogAUC
 from rocmax.metrics.measures.rates import FPRAtTPR, KolmogorovSmirnov, TPRAtFPR, YoudenIndex
-from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 
 #: Every measure: a new one is a file and a name here.
 MEASURES: tuple[type[Measure], ...] = (

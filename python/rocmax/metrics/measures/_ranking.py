@@ -1,10 +1,7 @@
 """Samples by descending score, and the weight of either class at every distinct score.
 
-All measures that read a ranking from its top are functions of the rates at the distinct scores. With a_k and b_k the
-shares of the positives and of the negatives at the k-th distinct score, and A_k and B_k their sums up to it, a measure
-is a function T(a, b). A positive at score j then has the component dT/da_j, a negative dT/db_j: the influence functions
-of the two empirical distributions, up to a constant that drops out of every variance. For the AUC they are those of
-DeLong.
+Measures that read a ranking from its top are functions T(a, b) of the shares of either class at the distinct scores.
+Components at a score are the derivatives of T by its shares, up to a constant that drops out of every variance.
 """
 
 from collections.abc import Iterable

@@ -1,12 +1,8 @@
 """Measures at a cut of the ranking whose place depends on the samples.
 
-The cut is where a cumulative sum over both classes reaches a number: a sum of weights for the k highest scores, a sum
-of rates for the point with ``TPR + FPR = 1``. All orders of tied samples are equally likely, so a cut inside a block of
-ties takes the same share of its positives and of its negatives.
-
-Adding a sample moves the cut, and r, the positives' share of the sum near the cut, is their share of what crosses it.
-With P the positives' part of the sum and Q the negatives', P + Q fixed, a change (dP, dQ) of the parts above a fixed
-threshold changes P by ``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
+`python/docs/mathematics.md` ("A cut that the samples determine") has the components. r is the positives' share of what
+crosses a moving cut: with P + Q fixed, a change (dP, dQ) of the parts above a fixed threshold changes P by
+``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
 """
 
 from dataclasses import dataclass, replace
@@ -30,6 +26,7 @@ from rocmax.metrics.samples._sample import Sample, has_variance
 # Half the width of the window around a cut, in standard errors of the sum above it, and the number of samples that the
 # prior counts for: the share r of two normal distributions with equal variances.
 _WINDOW, _PRIOR = 2.0, 4.0
+_LEAST_FRACTION = float(np.finfo(float).tiny)  # a divisor
 
 
 class TooFewSamples(ValueError):
@@ -415,6 +412,56 @@ class PrecisionAt(_AtK):
         cut = self.cut(ranking)
         most = min(float(one.weights[one.score >= ranking.score[cut.place]].max()) / cut.at, 1.0)
         return most, min(share, 1.0 - share) / most  # heavy rows of one class alone show no variance
+
+
+@dataclass(frozen=True, repr=False)
+class EnrichmentFactor(CutMeasure):
+    """Enrichment factor: the number of positives among the first samples, over that in a random draw of as many.
+
+    Use it in virtual screening, if a share of the library can be tested.
+
+    >>> from rocmax.metrics import EnrichmentFactor
+    >>> round(EnrichmentFactor(0.2)([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 6)
+    3.333333
+
+    Parameters
+    ----------
+    fraction : float in (0, 1], default=0.01
+        The share of the samples that is screened.
+
+    Notes
+    -----
+    ``EF = sum_i share_i / (n fraction)`` over the n positives, share_i being that of positive i among the first
+    `fraction` of all samples by descending score. It lies between 0 and the lesser of ``1 / fraction`` and
+    ``1 / prevalence``; 1 is chance. It, its components and its interval are those of :class:`RecallAt` divided by the
+    fraction; ties count as there. O(n log n).
+    """
+
+    name: ClassVar[str] = "enrichment_factor"
+    is_share = False  # whatever the fraction
+    fraction: float = 0.01
+
+    def __post_init__(self) -> None:
+        self._read_number("fraction", "in (0, 1]", lambda value: _LEAST_FRACTION <= value <= 1.0)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0 / self.fraction
+
+    @property
+    def in_core(self) -> _core.Measure:
+        return _core.Measure.enrichment_factor(self.fraction)
+
+    def __str__(self) -> str:
+        return f"enrichment factor at {100 * self.fraction:g} %"
+
+    def alerts(self, sizes: Counts) -> float:
+        return self.fraction * sum(sizes)
+
+    def line(self, ranking: Ranking) -> tuple[float, float]:
+        return 0.0, 1.0 / self.fraction
+
+    read = RankedMeasure.read
 
 
 @dataclass(frozen=True, repr=False)

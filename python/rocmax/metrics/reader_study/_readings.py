@@ -149,11 +149,7 @@ def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], 
 
 
 def _check_rows(values: Any, name: str, n_rows: int) -> None:
-    try:
-        shape = np.shape(in_numpy(values))
-    except ValueError as error:  # of rows of different lengths
-        raise ValueError(f"{name} is not an array: {shown(error)}") from error
-    if shape != (n_rows,):
+    if (shape := unmasked(values, name).shape) != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {shape}")
 
 

@@ -20,10 +20,9 @@ from rocmax.metrics._references import ADJUSTMENTS, REFERENCES
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, adjusted
 from rocmax.metrics.intervals._interval import Law, critical, no_width, percentiles, satterthwaite, wald
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.cuts import PrecisionAt, RecallAt, TooFewSamples
-from rocmax.metrics.measures.ranked import MeanMeasure, RankedMeasure
+from rocmax.metrics.measures.cuts import EnrichmentFactor, PrecisionAt, RecallAt, TooFewSamples
+from rocmax.metrics.measures.ranked import BEDROC, RIE, MeanMeasure, RankedMeasure
 from rocmax.metrics.measures.rates import Rate
-from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
 from rocmax.metrics.methods.base import Interval, Query, variance_of, without_limits
 from rocmax.metrics.methods.bootstrap import without_variance
 from rocmax.metrics.methods.defaults import default_method, estimated

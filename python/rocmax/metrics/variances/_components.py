@@ -56,10 +56,7 @@ class Shared(NamedTuple):
 def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64, list[Shared]]:
     """Return the estimates of all models, their covariance, and the parts of it that are independent.
 
-    If samples of a cluster are correlated (Obuchowski, 1997), with ``A_g`` and ``B_g`` the sums of the centred
-    components of the positives and the negatives in cluster g, it is
-    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``; I10 and I01 count the
-    clusters with positives and with negatives, I all clusters.
+    With clusters it is Obuchowski's (1997), see `python/docs/mathematics.md`; parts leave out what classes share.
     """
     if sample.of_pairs:
         estimate, total, limiting = dyadic_covariance(sample, measure)

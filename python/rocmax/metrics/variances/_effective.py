@@ -11,14 +11,10 @@ alike, ``sum_u (sum of the a_i in u)^2``, or with all of the greatest weight tha
 weights of both classes overlap, they do not depend on the class alone, and that is the greatest of either: a positive
 among negatives of weight 20 would have had weight 20, too.
 
-Pairs that share a subject are correlated. With psi_p the influence of pair p (its centred component over the size of
-its class), S_i the sum over the pairs with subject i, and D_ij the sum over all pairs of i and j, i < j,
-
-    V = sum_i S_i^2 - sum_ij D_ij^2
-
-sums psi_p psi_q once over all p and q that share a subject (Aronow, Samii and Assenova, 2015); S_i^2 counts pairs of
-equal subjects twice. If the columns name subjects of two kinds, no name is in both, and V is the two-way
-variance ``V_A + V_B - V_AB`` of Cameron, Gelbach and Miller (2011). O(n log n) time, O(n) memory.
+Of pairs, psi_p is the influence of pair p (its centred component over the size of its class), S_i the sum over the
+pairs with subject i, and D_ij that over all pairs of i and j; `python/docs/mathematics.md` has the variance V. S_i^2
+counts pairs of equal subjects twice. If the columns name subjects of two kinds, no name is in both, and V is the
+two-way variance ``V_A + V_B - V_AB`` of Cameron, Gelbach and Miller (2011). O(n log n) time, O(n) memory.
 
 V may be negative by chance, so it is raised to at least an eighth of the sum of S_i^2, for all models at once by
 eigenvalues. On average V is half of that sum for independent pairs, and r / (1 + r) of it if the effects of subjects on

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,11 @@ from rocmax.metrics.samples._sample import n_distinct
 from rocmax.metrics.variances._components import Shared, cluster_parts
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
-
-class Influence(NamedTuple):
-    """Values of the measure, and the influence of every sample, scaled so that the sum of squares is a variance."""
-
-    value: F64
-    of_sample: F64  # (n_values, n_samples)
+Influence = tuple[F64, F64]  # the values, and the influence of every sample (n_values, n_samples)
 
 
 def influence(data: Classes, measure: Measure) -> Influence:
-    """Return the values of the measure and the influence of every sample on them.
+    """Return the values and the influence of every sample, scaled so that the sum of squares is a variance.
 
     In a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(k / (k - 1))`` with n_c
     the size of the sample's class there and k that size, or its clusters. With average="weighted" the shares of the
@@ -67,17 +62,17 @@ def _summed(
         slope = (values - share @ values) @ of_classes / (of_classes @ totals).sum()
         weight = np.ones(len(data.of)) if data.weight is None else data.weight
         total[0] += of_share * (weight * slope[data.of])
-    return Influence(averaged(data, measure, values), total)
+    return averaged(data, measure, values), total
 
 
 def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return the values, the part of every class of samples in their variances, and the size of each part."""
-    influences = influence(data, measure)
-    parts, sizes = _parts(data, influences.of_sample)
+    value, of_sample = influence(data, measure)
+    parts, sizes = _parts(data, of_sample)
     if measure.average is None:  # a class against the rest, as if these were one class
         own = np.diagonal(parts)
-        return influences.value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
-    return influences.value, list(parts.T), list(sizes)
+        return value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
+    return value, list(parts.T), list(sizes)
 
 
 def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
@@ -106,14 +101,14 @@ def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: i
 
 def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64, list[Shared]]:
     """Return the measure of models of the same samples, and its covariance, of which the smallest class decides."""
-    influences = [influence(data, measure) for data in models]
-    rows = np.vstack([each.of_sample for each in influences])
+    values, influences = zip(*(influence(data, measure) for data in models), strict=True)
+    rows = np.vstack(influences)
     first, second = np.triu_indices(len(rows))
     sums, gaps = (_parts(models[0], rows[first] + sign * rows[second])[0].sum(axis=1) for sign in (1, -1))
     covariance = np.empty((len(rows), len(rows)))
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
-    smallest = _parts(models[0], influences[0].of_sample)[1].min()
-    return np.concatenate([each.value for each in influences]), covariance, [Shared(covariance, smallest - 1.0)]
+    smallest = _parts(models[0], influences[0])[1].min()
+    return np.concatenate(values), covariance, [Shared(covariance, smallest - 1.0)]
 
 
 def _cluster_parts(data: Classes, of_sample: F64, group: NDArray[np.intp]) -> tuple[F64, F64]:
