@@ -141,7 +141,7 @@ class OwnOracle(Oracle):
 
 @dataclass(frozen=True)
 class Difference:
-    """A risk convex - concave >= 0, both convex, non-negative; `below` has the negatives counted, None if all."""
+    """A risk convex - concave >= 0, both convex, non-negative; `below` has the weights that count, None if all do."""
 
     convex: Oracle
     concave: Oracle | None
@@ -153,8 +153,8 @@ class Trimmed:
     """A risk R of the negatives below the `above` highest ones, evaluated by `whole`; not convex.
 
     R is the minimum of R_S over all sets S of negatives of that number (or weight). R_S leaves out S and counts the
-    highest of the others; it is a :class:`Difference`, made by `part` from the weights of the others. So R_S is at
-    least R, and equal to it wherever S are the highest negatives.
+    highest of the others; it is a :class:`Difference`, made by `part` from the weights without S. So R_S is at least
+    R, and equal to it wherever S are the highest negatives.
     """
 
     whole: Oracle
@@ -164,23 +164,22 @@ class Trimmed:
     def at(self, scores: F64, last: Difference | None = None) -> Difference:
         """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
         below = self._below(scores) if self.above else None
+        rounding = 0.0 if below is None else _ROUNDING * below[~self.whole.labels].max()
         # The weight of a negative that is left out in part has the rounding of a sum.
-        if last is not None and (below is None or np.abs(below - last.below).max() <= _ROUNDING * below.max()):  # type: ignore[operator]
+        if last is not None and (below is None or np.abs(below - last.below).max() <= rounding):  # type: ignore[operator]
             return last
         return self.part(below)
 
     def _below(self, scores: F64) -> F64:
-        """Return the weights of the negatives without the highest ones; O(n), O(n log n) with weights."""
+        """Return the weights of the samples without the highest negatives; O(n), O(n log n) with weights."""
         negatives = np.flatnonzero(~self.whole.labels)
         weight, falling = self.whole.sample_weight, -scores[negatives]
-        below = np.zeros(len(scores))
+        below = np.ones(len(scores)) if weight is None else weight.copy()
         if weight is None:
-            below[negatives] = 1.0
             below[negatives[np.argpartition(falling, int(self.above))[: int(self.above)]]] = 0.0
         else:
             order = negatives[np.argsort(falling, kind="stable")]
-            own = weight[order]
-            below[order] = np.clip(np.cumsum(own) - self.above, 0.0, own)
+            below[order] = np.clip(np.cumsum(weight[order]) - self.above, 0.0, weight[order])
         return below
 
 
@@ -234,14 +233,14 @@ def _trimmed(problem: _core.Problem, fpr_range: Range, margins: list[float], n_t
         return Oracle(_core.Oracle.top_hinge(of, *span, terms), n_threads, terms[0][2])
 
     def part(below: F64 | None) -> Difference:
-        if below is None:
-            rest, span = problem, fpr_range
-        else:
+        rest, span = problem, fpr_range
+        if below is not None:
             # Negatives that happen to have whole weights must not turn shares of them into ranks.
-            unit = n - j_a if weight is not None and np.any(weight % 1.0) else 1.0
-            own = np.ones(len(labels)) if weight is None else weight
-            rest = _core.Problem(labels, np.where(labels, own, below / unit))
+            shares = weight is not None and np.any(weight % 1.0)
+            rest = _core.Problem(labels, np.where(labels, below, below / (n - j_a)) if shares else below)
             span = 0.0, min((j_b - j_a) / (n - j_a), 1.0)
+            if not shares and rest.sample_weight is not None:
+                below = rest.sample_weight  # where the core has them
         convex, *concave = (oracle([(1.0, True, margin)], rest, span) for margin in margins)
         return Difference(convex, concave[0] if concave else None, below)
 

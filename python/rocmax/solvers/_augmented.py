@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rocmax._typing import F64
+from rocmax._typing import F64, Rows
 from rocmax.designs import inner
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._objective import Model, Objective
+from rocmax.solvers._objective import Model, Objective, Packed
 from rocmax.solvers._steps import Point, Ray, Springs, search, solve
 
 # The inner problem ends when half its squared gradient is at most _INNER times the move of the multipliers, or after
@@ -40,7 +40,7 @@ class Augmented:
     are the next multipliers, and cuts of R, which give the `bound`. About ten inner problems reach any accuracy, also
     on wide and separable data, where many samples matter (Rockafellar, 1976; Li, Sun and Toh, 2018).
 
-    Holds up to ten vectors over the samples for each hinge and, of designs whose rows the core does not read in place,
+    Holds up to five vectors over the samples for each hinge and, of designs whose rows the core does not read in place,
     the features of at most half of the samples.
     """
 
@@ -54,7 +54,7 @@ class Augmented:
     def _stand_at(self, model: Model, found: "Found") -> None:
         """Move to a model and its proximal points."""
         design, C, tilt = self._objective.design, self._objective.C, self._objective.tilt
-        self.model, self._found, self.coef, self.offset = model, found, found.coef, found.offset
+        self.model, self.found = model, found
         self._pull = design.adjoint([found.coef])[0]
         of_dual = C * (self._lean - self._pull)
         self._gradient = model.vector - of_dual
@@ -64,34 +64,41 @@ class Augmented:
         """Lower the inner problem or, at its minimum, move the multipliers; return False if no step leads downhill."""
         objective, design, envelope, gradient = self._objective, self._objective.design, self._envelope, self._gradient
         slack = 0.5 * inner(design, gradient, gradient)
-        if slack <= _INNER * objective.C * envelope.moved(self._found) or self._steps == _INNER_STEPS:
+        if slack <= _INNER * objective.C * envelope.moved(self.found) or self._steps == _INNER_STEPS:
             self._add_cut()
-            envelope.update(self._found, self._steps)
+            factor = _GROWTH if self._steps <= _FEW else _RELIEF if self._steps >= _MANY else 1.0
+            envelope.penalty = min(max(factor * envelope.penalty, _LEAST), _MOST)
+            envelope.multipliers = [Packed(part.coef) for part in self.found.parts]
             self._steps = 0
             self._stand_at(self.model, envelope(self.model.scores))
             return True
         self._steps += 1
-        ray = Ray(objective, self.model, envelope.newton_step(self._found, gradient, _RESIDUAL))
+        ray = Ray(objective, self.model, envelope.newton_step(self.found, gradient, _RESIDUAL))
         slope = inner(design, gradient, ray.direction)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
             return False
 
         def slopes_at(step: float) -> Point:
-            model = ray.model(step)
-            found = envelope(model.scores)
-            return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))
+            del self.found  # its vectors, before there are others
+            self.found = envelope(ray.model(step).scores)
+            return Point(step, np.nan, ray.slope(step, ray.change(self.found.coef)))
 
-        self._stand_at(*search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS).found)
+        last = search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS)
+        self._stand_at(ray.model(last.step), self.found)
         return True
 
     def _add_cut(self) -> None:
         """Add the last cut to the bundle."""
-        self._bundle.add([self._found.offset], self._pull[None], [self._found.coef])
+        self._bundle.add([self.found.offset], self._pull[None], [self.found.coef])
 
     def keep(self) -> None:
         """Keep the last cut and the multipliers in the bundle, from which the next fit starts."""
         self._add_cut()
-        self._bundle.multipliers = self._envelope.multipliers_of(self._found)
+        C, tilt = self._objective.C, self._objective.tilt
+        slopes = [C * part.coef for part in self.found.parts]
+        if tilt.coef is not None:
+            slopes[0] -= C * np.asarray(tilt.coef)
+        self._bundle.multipliers = [Packed(of_hinge) for of_hinge in slopes], C * self._envelope.penalty
 
 
 class Found:
@@ -100,8 +107,7 @@ class Found:
     def __init__(self, parts: list[Proximal]) -> None:
         self.parts = parts
         self.offset = sum(part.offset for part in parts)
-        self.multipliers = np.array([part.coef for part in parts]) if len(parts) > 1 else parts[0].coef[None]
-        self.coef: F64 = self.multipliers.sum(axis=0) if len(parts) > 1 else self.multipliers[0]
+        self.coef: F64 = np.sum([part.coef for part in parts], axis=0) if len(parts) > 1 else parts[0].coef
 
 
 class Envelope:
@@ -113,74 +119,64 @@ class Envelope:
     """
 
     def __init__(self, objective: Objective, bundle: Bundle) -> None:
-        self._objective = objective
-        labels = objective.oracle.labels
+        self._objective, tilt, C = objective, objective.tilt, objective.C
+        labels, weight = objective.oracle.labels, objective.oracle.sample_weight
         assert objective.oracle.hinges is not None
         # The largest slope of each hinge at a positive and at a negative of weight 1.
-        weight = objective.oracle.sample_weight
         of_positives = float(np.count_nonzero(labels) if weight is None else weight[labels].sum())
         self._pulls = [(scale * top, scale * of_positives) for scale, top in objective.oracle.hinges]
-        self._of_samples = np.array([np.where(labels, *pulls) for pulls in self._pulls])
-        if weight is not None:
-            self._of_samples *= np.where(weight > 0, weight, 1.0)
-        tilt = objective.tilt
-        multipliers = np.zeros((len(self._pulls), len(labels)))
+        starts = [np.zeros(len(labels)) for _ in self._pulls]
         if bundle.multipliers is None:
-            penalty = min(max(_FIRST * (bundle.constant / objective.C - tilt.offset), _LEAST), 1.0)
+            self.penalty = min(max(_FIRST * (bundle.constant / C - tilt.offset), _LEAST), 1.0)
         else:
-            multipliers += bundle.multipliers[0] / objective.C
-            penalty = bundle.multipliers[1] / objective.C
+            for start, kept in zip(starts, bundle.multipliers[0], strict=True):
+                start += np.asarray(kept) / C
+            self.penalty = bundle.multipliers[1] / C
         if tilt.coef is not None:
-            multipliers[0] += tilt.coef
-        self.centre(multipliers, penalty)
+            starts[0] += np.asarray(tilt.coef)
+        self.multipliers = [Packed(start) for start in starts]
 
-    def centre(self, multipliers: F64, penalty: float) -> None:
-        """Set the multipliers and the penalty."""
-        self.multipliers, self.penalty = multipliers, penalty
-        parts = zip(multipliers, self._of_samples, self._pulls, strict=True)
-        self._parts = [
-            (hinge, shift / (penalty * of_samples), (penalty * pulls[0], penalty * pulls[1]))
-            for hinge, (shift, of_samples, pulls) in enumerate(parts)
-        ]
+    def _largest(self, hinge: int, rows: Rows | slice = slice(None)) -> F64:
+        """Return the largest slope of a hinge at each of some samples."""
+        found = np.where(self._objective.oracle.labels[rows], *self._pulls[hinge])
+        weight = self._objective.oracle.sample_weight
+        return found if weight is None else found * np.where(weight[rows] > 0, weight[rows], 1.0)
 
     def __call__(self, scores: F64) -> Found:
         """Return the proximal points at some scores; their slopes are the slopes of the envelopes."""
-        proximal = self._objective.oracle.proximal
-        return Found([proximal(hinge, scores + shift, stiffness) for hinge, shift, stiffness in self._parts])
+        parts = []
+        for hinge, pulls in enumerate(self._pulls):
+            shifted = self._largest(hinge)
+            shifted *= self.penalty
+            np.divide(self.multipliers[hinge], shifted, out=shifted)
+            shifted += scores
+            stiffness = self.penalty * pulls[0], self.penalty * pulls[1]
+            parts.append(self._objective.oracle.proximal(hinge, shifted, stiffness))
+        return Found(parts)
 
     def begin(self, scores: F64, left: float) -> Found:
         """Raise the penalty as far as the gap requires; return the proximal points at the first scores."""
         found = self(scores)
         while self._objective.C * self.moved(found) > _FAR * left and self.penalty < _MOST:
-            self.centre(self.multipliers, _STIFFER * self.penalty)
+            self.penalty *= _STIFFER
             found = self(scores)
         return found
 
     def moved(self, found: Found) -> float:
         """Return half the squared change of the multipliers, in the metric of the penalty."""
-        moves = found.multipliers - self.multipliers
-        moves *= moves / self._of_samples
-        return 0.5 * float(sum(move.sum() for move in moves)) / self.penalty
-
-    def update(self, found: Found, steps: int) -> None:
-        """Take the slopes as the next multipliers, after an inner problem of so many steps."""
-        factor = _GROWTH if steps <= _FEW else _RELIEF if steps >= _MANY else 1.0
-        self.centre(found.multipliers, min(max(factor * self.penalty, _LEAST), _MOST))
-
-    def multipliers_of(self, found: Found) -> tuple[F64, float]:
-        """Return the slopes less those of the tilt, and the penalty, both times C."""
-        C, tilt = self._objective.C, self._objective.tilt
-        kept = C * found.multipliers
-        if tilt.coef is not None:
-            kept[0] -= C * tilt.coef
-        return kept, C * self.penalty
+        total = 0.0
+        for hinge, part in enumerate(found.parts):
+            move = part.coef - np.asarray(self.multipliers[hinge])
+            move *= move / self._largest(hinge)
+            total += float(move.sum())
+        return 0.5 * total / self.penalty
 
     def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
         """Return the step to the minimiser of the second-order model."""
         design, stiffness = self._objective.design, self._objective.C * self.penalty
         tied = [
-            (part.rows, part.starts, stiffness * of_samples[part.rows])
-            for part, of_samples in zip(found.parts, self._of_samples, strict=True)
+            (part.rows, part.starts, stiffness * self._largest(hinge, part.rows))
+            for hinge, part in enumerate(found.parts)
             if len(part.rows)
         ]
         if not tied:

@@ -1,14 +1,13 @@
 """The known cuts of a convex risk, and the piecewise linear model of the objective that they form."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design, inner
-from rocmax.solvers._objective import Tilt
+from rocmax.solvers._objective import Packed, Tilt
 
 # Rounding may make a curvature negative by this share of the largest one.
 _FLAT = 1e-6
@@ -18,20 +17,6 @@ INDEFINITE = (
     "kernel must be positive semidefinite, but a model has a negative squared length: the problem is not convex; scale "
     "the features, use another kernel or other parameters, or kernel_dtype='float64' if it is only rounded in 'float32'"
 )
-
-
-class Packed:
-    """Coefficients over the samples without the zeros: most, of a narrow range."""
-
-    def __init__(self, coef: F64, rows: Rows | slice, n_samples: int) -> None:
-        counted, used = np.zeros(n_samples, dtype=bool), coef != 0.0
-        counted[rows] = used
-        self._n, self._counted, self._values = n_samples, np.packbits(counted), coef[used]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
-        found = np.zeros(self._n)
-        found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
-        return found
 
 
 class Bundle:
@@ -53,7 +38,7 @@ class Bundle:
         self.weights = np.ones(1)
         self.constant = 0.0  # the sum of the offsets, each times its weight
         # The last multipliers of the augmented Lagrangian method less those of the tilt, and its penalty, both times C.
-        self.multipliers: tuple[F64, float] | None = None
+        self.multipliers: tuple[list[Packed], float] | None = None
 
     def __len__(self) -> int:
         return len(self._offsets)

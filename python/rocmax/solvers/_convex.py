@@ -1,6 +1,6 @@
 """Convex risks: cutting planes with an exact line search, for any risk and any design."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
@@ -13,7 +13,7 @@ from rocmax.risks import Evaluation, Oracle, Smoothed
 from rocmax.solvers._augmented import Augmented, suits_augmented
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._certificate import check_bound, check_design, check_promises, squares_of
-from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt, relative_gap
+from rocmax.solvers._objective import Callback, Model, Objective, Packed, Progress, SolverResult, Tilt, relative_gap
 from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, smoothed_cut
 
 # Accuracies relative to the gap: of the minimiser of the cuts, and of the search of a ray.
@@ -95,7 +95,7 @@ class State:
     partial_auc: float = -1.0  # the training partial AUC of the best model
     bound: float = -np.inf  # the highest lower bound of F
     # The cuts of the bound: the share of each, and its number in the bundle or its coefficients.
-    proof: list[tuple[float, int | F64]] = field(default_factory=list)
+    proof: list[tuple[float, int | Packed]] = field(default_factory=list)
     offset: float = 0.0  # the average of their offsets
     ranker: F64 = field(init=False)  # the vector of the best training partial AUC, whatever its F
     ranked: float = -1.0  # that partial AUC
@@ -147,7 +147,7 @@ class State:
         # Without the first cut, which is 0.
         self.prove(bound, bundle.constant / C, [(share, k) for k, share in shares if k and share])
 
-    def prove(self, bound: float, offset: float, cuts: list[tuple[float, int | F64]]) -> None:
+    def prove(self, bound: float, offset: float, cuts: Sequence[tuple[float, int | F64]]) -> None:
         """Take a bound and the cuts that prove it if it is the highest so far.
 
         F >= 0 needs no cuts: rounding of C times the risk may hide it.
@@ -155,14 +155,17 @@ class State:
         if bound <= 0.0:
             bound, offset, cuts = 0.0, 0.0, []
         if self.bound < bound:
-            self.bound, self.offset, self.proof = bound, offset, cuts
+            self.bound, self.offset = bound, offset
+            self.proof = [(share, cut if isinstance(cut, int) else Packed(cut)) for share, cut in cuts]
 
     def _of_bound(self) -> F64:
         """Return the minimiser of the average of the cuts of the bound."""
         design, tilt = self.objective.design, self.objective.tilt
         pull = np.zeros(design.dim)
         for share, cut in self.proof:
-            pull -= share * (self.bundle.vectors[cut] if isinstance(cut, int) else design.adjoint(cut[None])[0])
+            pull -= share * (
+                self.bundle.vectors[cut] if isinstance(cut, int) else design.adjoint(np.asarray(cut)[None])[0]
+            )
         return self.objective.C * (pull if tilt.vector is None else pull + tilt.vector)
 
     def descend(self, direction: F64 | None = None) -> bool:
@@ -300,7 +303,7 @@ def _minimise_augmented(state: State) -> None:
     del state.cut  # a vector over the samples
     method = Augmented(state.objective, state.bundle, state.best, state.left)
     while True:
-        state.prove(method.bound, method.offset, [(1.0, method.coef)])
+        state.prove(method.bound, method.found.offset, [(1.0, method.found.coef)])
         if state.ended("augmented"):
             method.keep()
             break

@@ -10,7 +10,7 @@ from rocmax.risks import Difference, Evaluation, Trimmed
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._convex import minimise_convex
 from rocmax.solvers._newton import descend
-from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt
+from rocmax.solvers._objective import Callback, Model, Objective, Packed, Progress, SolverResult, Tilt
 
 # A convex step ends when it has gained this share of the largest possible gain, unless that is small.
 _ENOUGH = 0.5
@@ -103,7 +103,7 @@ class State:
         most = min(self.max_iter - 1, _MOST)
         _, smoothed = descend(self.whole, part_at, self.best, self.value, tol=self.tol, max_iter=most, report=report)
         if smoothed is not None:
-            self.cuts.multipliers = self.whole.C * smoothed[None], self.whole.C
+            self.cuts.multipliers = [Packed(self.whole.C * smoothed)], self.whole.C
 
     def lower_majorant(self) -> SolverResult:
         """Lower the convex majorant of J at the best model."""
@@ -206,4 +206,4 @@ def _linearised(part: Difference, model: Model, design: Design) -> tuple[Tilt, b
     if part.concave is None:
         return Tilt(design), False
     found = part.concave(model.scores)
-    return Tilt(design, design.adjoint([found.coef])[0], found.offset, found.coef), found.value > 0
+    return Tilt(design, design.adjoint([found.coef])[0], found.offset, Packed(found.coef)), found.value > 0

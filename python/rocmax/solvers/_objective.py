@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rocmax import _core
-from rocmax._typing import F64
+from rocmax._typing import F64, Rows
 from rocmax.designs import Design, inner
 from rocmax.risks import Evaluation, Oracle
 
@@ -29,13 +29,30 @@ class Model(NamedTuple):
         return type(self)(step * self.vector, step * self.scores, step * (step * self.norm))
 
 
+class Packed:
+    """Coefficients over the samples without the zeros: most, of a narrow range."""
+
+    def __init__(self, coef: F64, rows: Rows | slice = slice(None), n_samples: int | None = None) -> None:
+        self._n, used = n_samples or len(coef), coef != 0.0
+        counted = np.zeros(self._n, dtype=bool)
+        counted[rows] = used
+        self._counted, self._values = np.packbits(counted), coef[used]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
+        found = np.zeros(self._n)
+        found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
+        return found
+
+
 class Tilt:
     """A linear function offset + <vector, w> that is subtracted from the risk: the linearised concave part.
 
     As a function of the scores it is offset + coef . s, if `coef` is known.
     """
 
-    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: F64 | None = None) -> None:
+    def __init__(
+        self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: Packed | None = None
+    ) -> None:
         self._design, self.vector, self.offset, self.coef = design, vector, offset, coef
 
     def at(self, vector: F64) -> float:
@@ -127,7 +144,7 @@ class SolverResult:
     offset: float = 0.0
     before: F64 | None = field(default=None, repr=False)
     tangent: F64 | None = field(default=None, repr=False)
-    tilt: F64 | None = field(default=None, repr=False)
+    tilt: Packed | None = field(default=None, repr=False)
 
     @property
     def gap(self) -> float:
@@ -139,7 +156,7 @@ class SolverResult:
         """The coefficients over the samples of the average of the cuts, less those of the concave part."""
         none = np.zeros(len(self.model.scores))
         of_cuts = sum((share * np.asarray(coef) for share, coef in self.proof or []), none)
-        return of_cuts - (none if self.tilt is None else self.tilt)
+        return of_cuts - (none if self.tilt is None else np.asarray(self.tilt))
 
     def zero_within(self, tol: float) -> float:
         """Return `tol`, at most _NEAR if the risk is not convex, if zero is so near to optimal; otherwise 0."""

@@ -162,10 +162,9 @@ def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, 
 
 def product(u: F64, v: F64) -> float:
     """Return sum_k u_k v_k as NumPy adds in pairs, a part at a time: all terms would be a vector over the samples."""
-    n = len(u)
-    if n <= _PART:
+    half = len(u) // 2 - len(u) // 2 % 8
+    if half < _PART:
         return float((u * v).sum())
-    half = n // 2 - n // 2 % 8
     return product(u[:half], v[:half]) + product(u[half:], v[half:])
 
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rocmax_core::risk::Workspace;
 
 use super::range;
@@ -18,9 +19,6 @@ pub(crate) struct Problem {
     pub(crate) workspace: Arc<Mutex<Workspace>>,
     #[pyo3(get)]
     labels: Py<PyArray1<bool>>,
-    /// None if all are 1.
-    #[pyo3(get)]
-    sample_weight: Option<Py<PyArray1<f64>>>,
 }
 
 #[pymethods]
@@ -34,13 +32,27 @@ impl Problem {
             None => rocmax_core::Problem::new(of),
             Some(weights) => rocmax_core::Problem::weighted(of, weights.try_readonly()?.as_slice()?.to_vec()),
         };
-        let inner = inner.map_err(to_python)?;
-        Ok(Self {
-            labels: labels.unbind(),
-            sample_weight: sample_weight.filter(|_| inner.sample_weight().is_some()).map(Bound::unbind),
-            inner: Arc::new(inner),
-            workspace: Arc::default(),
-        })
+        let inner = Arc::new(inner.map_err(to_python)?);
+        Ok(Self { labels: labels.unbind(), inner, workspace: Arc::default() })
+    }
+
+    /// The weights where NumPy reads them: an array of its own would take as much again.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let weights = self.inner.sample_weight().unwrap_or_default();
+        let of = PyDict::new(py);
+        of.set_item("version", 3)?;
+        of.set_item("typestr", "<f8")?;
+        of.set_item("shape", (weights.len(),))?;
+        of.set_item("data", (weights.as_ptr().addr(), true))?;
+        Ok(of)
+    }
+
+    /// None if all are 1.
+    #[getter]
+    fn sample_weight<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let array = || slf.py().import("numpy")?.call_method1("asarray", (slf,));
+        slf.get().inner.sample_weight().map(|_| array()).transpose()
     }
 
     /// The ranks (j_a, j_b) of a range, or sums of weights; see `rocmax_core::Problem::ranks`.
