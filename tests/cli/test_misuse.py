@@ -105,6 +105,9 @@ WRONG = [
     (["fit", "few.csv", "--label", "y", "--out", "m", "--json"], 1, "5 folds need 5 samples of each class"),
     (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
     (["score", "text.txt", "data.csv"], 1, "not a model written by rocmax fit"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--confidence", "95"], 1, "in (0, 1), got 95.0"),
+    (["fit", "good.csv", "--label", "y", "--out", "m", "--folds", "1", "--json"], 1, "must be at least 2 folds, "),
+    (["fit", "good.csv", "--label", "y", "--out", "m", "--C", "-1", "--json"], 1, "C must be a finite number above 0"),
     (["compare", "good.csv", "--label", "y", "--score", "s"], 1, "y_score must hold two models or more, got 1"),
     (["compare", "good.csv", "--label", "y", "--score", "s", "s"], 1, "y_score must hold two models or more, got 1"),
     ([*TWO, "--groups", "y", "--method", "bootstrap"], 1, "groups take method='delong', 'logit-delong', "),
@@ -126,21 +129,14 @@ USAGE = [
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
         "argument --method: invalid choice: 'student'",
     ),
-    (["fit", "x.csv", "--label", "y", "--out", "m", "--folds", "1"], "argument --folds: 1: need a whole number of at"),
     (["fit", "x.csv", "--label", "y", "--out", "m", "--thousands", "ab"], "argument --thousands: 'ab': need one mark"),
-    (["demo", "--seed", "-1"], "argument --seed: -1: need a whole number from 0 to"),
-    (
-        ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
-        "argument --confidence: 95: need a number between 0 and 1",
-    ),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--confidence", "nan"], "need a number between 0 and 1"),
+    (["demo", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--\x1b[31m"], "\\x1b[31m"),
     (["fit"], "the following arguments are required: --label, --out, DATA"),
     (
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         "argument --fpr: nan: need a rate, such as 0.05 or 5%",
     ),
-    (["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"], "argument --C: -1: need a number above 0"),
     (["fly"], "argument COMMAND: invalid choice: 'fly'"),
 ]
 

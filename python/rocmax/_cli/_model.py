@@ -75,12 +75,6 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
             if not (series.dtype.is_numeric() or series.dtype == pl.Null or (series.dtype == pl.Boolean and is_flag)):
                 raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers in it")
         numeric = pl.DataFrame([_without_codes(one, form).cast(pl.Float64).fill_nan(None) for one in numeric])
-    if numeric.width:
-        infinite = numeric.select(pl.all().is_infinite().any()).row(0)
-        if any(infinite):
-            k = infinite.index(True)
-            row = before + int(numeric[:, k].is_infinite().arg_max() or 0) + 1
-            raise Failure(f"column {schema.numeric[k]!r} is infinite in row {row}")
     texts = [_texts(_without_codes(every[name], form)) for name in schema.categorical]
     return pl.DataFrame(dict(zip(schema.used, [*numeric, *texts], strict=True)))
 

@@ -4,7 +4,7 @@ It imports little, so that ``--help`` and usage errors print at once.
 """
 
 import argparse
-from collections.abc import Callable
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
@@ -49,25 +49,6 @@ _NEGATIVE = "the negative classes, or rest for all but the positive one; needed 
 Range = tuple[float, float]
 
 
-def _number(domain: str, holds: Callable[[Any], bool], kind: type[float] | type[int] = float) -> Callable[[str], Any]:
-    """Return the conversion of a text to a number, or a whole one, for which `holds` is true, `domain` in words."""
-
-    def convert(text: str) -> float:
-        with suppress(ValueError):
-            if (kind is float or text.isdecimal()) and holds(value := kind(text)):
-                return value
-        raise argparse.ArgumentTypeError(f"{text}: need a {'whole ' if kind is int else ''}number {domain}")
-
-    return convert
-
-
-_level = _number("between 0 and 1", lambda value: 0 < value < 1)
-_positive = _number("above 0", lambda value: 0 < value < float("inf"))
-_seed = _number("from 0 to 2**32 - 1", lambda value: value < 2**32, int)
-_two_at_least = _number("of at least 2", lambda value: value >= 2, int)
-_count = _number("of at least 0", lambda _: True, int)
-
-
 def _mark(text: str) -> str:
     """Return a mark between columns, or between groups of digits."""
     mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
@@ -78,18 +59,12 @@ def _mark(text: str) -> str:
 
 def _cutoff(text: str) -> float | str | tuple[str, float]:
     """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
-    from rocmax.metrics._threshold_rules import RULES, parse_rule  # scipy takes a while to import
-
     name, equals, number = text.partition("=")
-    with suppress(ValueError, argparse.ArgumentTypeError):
-        if name == "alerts" and equals:
-            return _alerts(number)
-        asked = (name, _finite(number) if name == "cost" else _rate(number)) if equals else name
-        return asked if parse_rule(asked) is not None else _finite(text)
-    raise argparse.ArgumentTypeError(
-        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, precision=SHARE, alerts=N, cost=RATIO, youden, "
-        f"closest, f1, eer, midpoint or a score{meant(name, RULES)}"
-    )
+    if equals:
+        return _alerts(number) if name == "alerts" else (name, _rate(number))
+    with suppress(ValueError):
+        return float(text)
+    return text
 
 
 def _alerts(text: str) -> tuple[str, float]:
@@ -107,19 +82,15 @@ def is_count(at: Any) -> bool:
     return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if value - value != 0:
-        raise ValueError("not finite")
-    return value
-
-
 def _rate(text: str) -> float:
     """Return a rate, which may be in percent: 5% is 0.05."""
     try:
-        return float(Decimal(text[:-1]) / 100) if text.endswith("%") else _finite(text)
+        value = float(Decimal(text[:-1]) / 100 if text.endswith("%") else text)
     except (ValueError, ArithmeticError):
-        raise argparse.ArgumentTypeError(f"{text}: need a rate, such as 0.05 or 5%") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text}: need a rate, such as 0.05 or 5%")
+    return value
 
 
 def _measure(text: str) -> Measure:
@@ -263,7 +234,7 @@ class Demo(Ranged):
     """Train on real data and compare linear models, trees and an ensemble."""
 
     fpr: Range = _range((0.0, 0.05))
-    seed: int = _option("random seed of the split (default 0)", default=0, type=_seed)
+    seed: int = _option("random seed of the split (default 0)", default=0, type=int)
     plot: str = _option("ROC plot to write (default rocmax-demo.png)", default="rocmax-demo.png", metavar="FILE")
 
 
@@ -289,12 +260,12 @@ class Fit(Labelled):
         "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
         "(default 0.01 to 100000 in tenfold steps)",
         nargs="+",
-        type=_positive,
+        type=float,
         metavar="C",
     )
     folds: int | None = _option(
         "number of cross-validation folds (default 5; 3 from 2,000 rows on, of linear models from 10,000)",
-        type=_two_at_least,
+        type=int,
     )
     time: str | None = _option(
         "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
@@ -357,7 +328,7 @@ class Scores(Labelled):
         type=_measure,
         metavar="MEASURE",
     )
-    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=_level)
+    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=float)
     style: Style = _option(
         "words of the tables: rates (TPR and FPR, default), clinical (sensitivity, specificity, per cent) or alerts "
         "(positives caught, false alerts); the last two also print the results as sentences",
@@ -433,13 +404,13 @@ class Evaluate(Scores):
     guarantee: float | None = _option(
         "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
         "probability, such as 0.95",
-        type=_level,
+        type=float,
         metavar="PROBABILITY",
     )
     prevalence: float | None = _option(
         "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest, "
         "precision, f1 and cost also choose the cutoff for it",
-        type=_level,
+        type=float,
         metavar="SHARE",
     )
     report: str | None = _option(
@@ -467,11 +438,11 @@ class Plan(TableOptions):
     """Choose the rows to label, if labels are scarce and scores are not."""
 
     score: list[str] = _list("columns of scores; high scores mean the positive class", required=True)
-    budget: int = _option("how many rows can be labelled", type=_count, required=True, metavar="N")
-    alerts: int | None = _option("label the N highest scores of each column for certain", type=_count, metavar="N")
+    budget: int = _option("how many rows can be labelled", type=int, required=True, metavar="N")
+    alerts: int | None = _option("label the N highest scores of each column for certain", type=int, metavar="N")
     out: str = _option("csv of the rows to label; the plan stands beside it, as .plan", required=True, metavar="FILE")
     keep: list[str] = _list("columns to copy to the output")
-    seed: int = _option("random seed of the draws (default 0)", default=0, type=_seed)
+    seed: int = _option("random seed of the draws (default 0)", default=0, type=int)
 
 
 _KINDS = (Demo, Fit, Score, Explain, Evaluate, Compare, Plan)
@@ -507,13 +478,10 @@ def make_parser() -> argparse.ArgumentParser:
     general = {option.name for option in fields(TableOptions)}  # come last
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     for name, kind in _COMMANDS.items():
-        example = next(line for line in _EXAMPLES.splitlines() if line.startswith(f"  rocmax {name}"))
         command = commands.add_parser(
             name,
             help=kind.__doc__,
             description=kind.__doc__,
-            epilog=f"example:\n{example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
             argument_default=argparse.SUPPRESS,  # the defaults are those of the fields
         )
         either = command.add_mutually_exclusive_group() if issubclass(kind, Ranged) else command
