@@ -32,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
             options = options_of(given)  # before the imports
-            told(import_module(f"rocmax._cli.{command}").run, f"rocmax {command}")(options)
+            module = import_module(f"rocmax._cli.{'evaluate' if command == 'compare' else command}")
+            told(module.run, f"rocmax {command}")(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")
