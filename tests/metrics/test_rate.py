@@ -7,7 +7,7 @@ from scipy import stats
 from profiles import cases
 from rocmax import _core, metrics
 from rocmax.metrics import Bootstrap, FPRAtTPR, Samples, TPRAtFPR
-from rocmax.metrics.intervals import _rate
+from rocmax.metrics.measures.rates import _Place
 
 EXACT = 1e-12
 pytestmark = pytest.mark.filterwarnings("ignore:method=.* undercovers here")
@@ -36,7 +36,7 @@ def fpr_at(y, s, tpr, w=None):
 
 
 def line(y, s, fpr):
-    """Slope b between normal quantiles, q, and m and n, as the module's docstring says."""
+    """Slope b between normal quantiles, q, and m and n, as the page of the mathematics says."""
     m, n = y.sum(), (~y).sum()
 
     def true_rate(f):
@@ -248,8 +248,8 @@ def of_ties(y, s, fpr, z):
 def looked_at(y, s, fpr, mirrored):
     """The thresholds that are looked at, or None; of the mirrored rate they are those of the exchanged classes."""
     measure, given = (FPRAtTPR(1 - fpr), (~y, -s)) if mirrored else (TPRAtFPR(fpr), (y, s))
-    place = _rate._Place(fpr, *[np.zeros(1)] * 3, q=fpr, n_called=float(y.sum()), n_setting=float((~y).sum()))
-    return _rate._thresholds(Samples(*given).of(measure).curve(), place, mirrored)
+    place = _Place(fpr, *[np.zeros(1)] * 3, q=fpr, n_called=float(y.sum()), n_setting=float((~y).sum()))
+    return measure._near(Samples(*given).of(measure).curve(), place)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
