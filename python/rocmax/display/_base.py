@@ -24,6 +24,7 @@ from rocmax.metrics.samples._sample import Sample, explain, verify
 from rocmax.metrics.samples._samples import Samples
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
+METHODS = ("decision_function", "predict_proba")
 
 
 class Model(NamedTuple):
@@ -76,35 +77,7 @@ def is_positive(y: Any, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
     return data.positive, positive
 
 
-def estimator_scores(
-    estimators: Any, X: Any, y: Any, pos_label: Any, prefer: str = "decision_function"
-) -> tuple[dict[str, F64], Any]:
-    """Return the scores of estimators by name, all from one method, and the class that has high ones, or None."""
-    if pos_label is not None:
-        check_label(pos_label)
-    if not isinstance(estimators, Mapping):
-        named: dict[str, Any] = {}
-        for estimator in estimators if isinstance(estimators, list | tuple) else [estimators]:
-            name = type(estimator).__name__
-            taken = sum(key == name or key.startswith(f"{name} (") for key in named)
-            named[f"{name} ({taken + 1})" if taken else name] = estimator
-        estimators = named
-    if not estimators:
-        raise ValueError("estimator is empty: there is no model to draw")
-    order = sorted(("decision_function", "predict_proba"), key=lambda method: method != prefer)
-    if not all(hasattr(estimator, prefer) for estimator in estimators.values()):
-        order.reverse()
-    if pos_label is None:
-        seconds = [second_class(estimator) for estimator in estimators.values()]
-        pos_label = seconds[0] if all(second == seconds[0] for second in seconds) else None
-    found = {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}
-    n_samples = len(next(iter(found.values())))
-    if n_rows(y) != n_samples:
-        raise ValueError(f"y has {n_rows(y)} samples, X has {n_samples}; they must agree")
-    return found, pos_label
-
-
-def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> F64:
+def scores_for(pos_label: Any, estimator: Any, X: Any, methods: Sequence[str] = METHODS) -> F64:
     """Return scores that are higher for `pos_label`, or for the last class if it is None."""
     found = class_scores(estimator, X, methods)
     classes = list(getattr(estimator, "classes_", []))
@@ -120,9 +93,7 @@ def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> F
     return np.asarray(found[:, -1 if pos_label is None or not classes else classes.index(pos_label)])
 
 
-def class_scores(
-    estimator: Any, X: Any, methods: Sequence[str] = ("decision_function", "predict_proba"), advice: str = ""
-) -> F64:
+def class_scores(estimator: Any, X: Any, methods: Sequence[str] = METHODS, advice: str = "") -> F64:
     """Return the scores of an estimator by the first of the methods that it has."""
     for method in methods:
         if hasattr(estimator, method):
@@ -374,7 +345,27 @@ class Display(Picture):
         **options
             Keyword arguments of `from_predictions`; `multi_class` of `ROCDisplay` draws all classes of one estimator.
         """
-        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), cls._prefer)
+        label = options.get("pos_label")
+        if label is not None:
+            check_label(label)
+        if not isinstance(estimator, Mapping):
+            listed = estimator if isinstance(estimator, list | tuple) else [estimator]
+            names = [type(one).__name__ for one in listed]
+            before = [names[:k].count(name) for k, name in enumerate(names)]
+            titles = [f"{name} ({k + 1})" if k else name for name, k in zip(names, before, strict=True)]
+            estimator = dict(zip(titles, listed, strict=True))
+        if not estimator:
+            raise ValueError("estimator is empty: there is no model to draw")
+        methods = METHODS if cls._prefer == METHODS[0] else METHODS[::-1]
+        if not all(hasattr(one, cls._prefer) for one in estimator.values()):
+            methods = methods[::-1]
+        seconds = [second_class(one) for one in estimator.values()]
+        if label is None and all(second == seconds[0] for second in seconds):
+            label = seconds[0]
+        scores = {name: scores_for(label, one, X, methods) for name, one in estimator.items()}
+        n_samples = len(next(iter(scores.values())))
+        if n_rows(y) != n_samples:
+            raise ValueError(f"y has {n_rows(y)} samples, X has {n_samples}; they must agree")
         is_positive(y, label)
         draw: Any = cls
         return draw.from_predictions(y, scores, **{**options, "pos_label": label})  # type: ignore[no-any-return]

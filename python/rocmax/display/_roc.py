@@ -22,7 +22,6 @@ from rocmax.display._base import (
     Model,
     as_names,
     class_scores,
-    estimator_scores,
     fill,
     ink,
     is_positive,
@@ -33,6 +32,7 @@ from rocmax.display._base import (
     models_of,
     reference,
     require_samples,
+    scores_for,
     show_too,
 )
 from rocmax.exceptions import CoverageWarning
@@ -435,7 +435,7 @@ class ROCDisplay(CurveDisplay):
         names = folds if names is None else as_names(names, len(folds), "folds of cv_results")
         curves = []
         for name, model, test in zip(names, models, tests, strict=True):
-            (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
+            scores = scores_for(pos_label, model, rows_of(X, test))
             held_out = Sample(positive[test], scores, None if weight is None else weight[test], n_threads(None))
             explain(held_out)
             curves.append(curve_of(name, held_out, fpr_range))
