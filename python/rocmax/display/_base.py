@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import count
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,20 +27,8 @@ Scores = ArrayLike | Mapping[str, ArrayLike]
 METHODS = ("decision_function", "predict_proba")
 
 
-class Model(NamedTuple):
-    """One model to draw: what the legend calls it, and its samples."""
-
-    name: str
-    samples: Samples
-
-    @property
-    def data(self) -> Sample:
-        """Labels, scores (high ones for positives) and weights."""
-        return self.samples.two
-
-
-def models_of(samples: Samples, names: Any = None) -> list[Model]:
-    """Return the models to draw, all values checked, with the names that are given or those of the samples."""
+def models_of(samples: Samples, names: Any = None) -> list[tuple[str, Samples]]:
+    """Return name and samples of each model, all values checked; names are those given or those of the samples."""
     two = require_samples(samples).two
     verify(two)
     usual = [""] if two.n_models == 1 else [f"model {k + 1}" for k in range(two.n_models)]
@@ -48,7 +36,7 @@ def models_of(samples: Samples, names: Any = None) -> list[Model]:
     found = []
     for title, one in zip(titles, two.models(), strict=True):
         known = one.kept is not None and one.kept.fits(one)
-        found.append(Model(title, samples.holding(one if known else one.scored(one.score))))
+        found.append((title, samples.holding(one if known else one.scored(one.score))))
     return found
 
 
@@ -258,10 +246,10 @@ def legend_name(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def marked_point(model: Model, rule: Any, name: str) -> OperatingPoint:
-    """Return the operating point of a model at a threshold or by a rule, which messages call `name`."""
+def marked_point(samples: Samples, rule: Any, name: str) -> OperatingPoint:
+    """Return the operating point of one model at a threshold or by a rule, which messages call `name`."""
     try:  # a mark shows no interval, which clusters would widen
-        found = operating_point(model.samples.holding(model.data._replace(group=None)), threshold=rule)
+        found = operating_point(samples.holding(samples.two._replace(group=None)), threshold=rule)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
     if np.ndim(found.threshold):

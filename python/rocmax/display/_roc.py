@@ -19,7 +19,6 @@ from rocmax._typing import Average, Axes, MultiClass, Smooth, Style
 from rocmax.display._base import (
     CurveDisplay,
     Drawn,
-    Model,
     as_names,
     class_scores,
     fill,
@@ -181,40 +180,40 @@ def smoothed_at(scores: F64, smooth: str) -> Callable[[Any, Any, F64], F64]:
 
 
 def model_curves(
-    models: Sequence[Model], measure: Any, fpr_range: Any, how: Resamples | None, rules: Sequence[Any], *, is_log: bool
+    models: list[tuple[str, Samples]], measure: Any, fpr_range: Any, how: Resamples | None, rules: Any, *, is_log: bool
 ) -> list[Curve]:
     """Return the curve of every model with its band, the interval of the measure, and marks by rules."""
     curves = []
-    for model in models:
-        data = model.data
+    for title, samples in models:
+        data = samples.two
         check_drawn(data, how)
-        curve = curve_of(model.name, data, fpr_range)
+        curve = curve_of(title, data, fpr_range)
         if isinstance(measure, SmoothedAUC):
             fpr, tpr, _ = smoothed(measure.smooth, *data.curve().steps())
-            name = ", ".join(filter(None, (model.name, measure.smooth)))
+            name = ", ".join(filter(None, (title, measure.smooth)))
             curve = Curve(name, fpr, tpr, float(measure.estimates(data)[0]), parts=(curve,))  # which is drawn thin
         if how is not None:
             grid = grid_of(fpr_range, 1.0 / data.totals[1] if is_log else None)
-            interval, band = _interval(model, measure, grid, how)
+            interval, band = _interval(samples, measure, grid, how)
             curve = replace(curve, band=band, interval=interval, band_name=how.band_name)
-        marks = tuple(marked_point(model, rule, "thresholds") for rule in rules)
+        marks = tuple(marked_point(samples, rule, "thresholds") for rule in rules)
         curves.append(replace(curve, marks=marks))
     return curves
 
 
-def _interval(model: Model, measure: Measure, grid: F64, how: Resamples) -> tuple[ConfidenceInterval, Band]:
+def _interval(samples: Samples, measure: Measure, grid: F64, how: Resamples) -> tuple[ConfidenceInterval, Band]:
     """Return the interval of the area under a curve, and the band of the curve on a grid of FPRs."""
-    positive, scores = model.data.positive, model.data.score
+    positive, scores = samples.two.positive, samples.two.score
     members, part = [np.flatnonzero(positive), np.flatnonzero(~positive)], (1.0, slice(None), positive, scores)
     if isinstance(measure, SmoothedAUC):
         method = Bootstrap(how.n)
-        found = infer(model.samples, measure, method=method, confidence_level=how.level, random_state=how.seed)
+        found = infer(samples, measure, method=method, confidence_level=how.level, random_state=how.seed)
         held = percentile_band(members, [part], grid, how, smoothed_at(scores, measure.smooth))
         return found.confidence_interval, held
-    area = infer(model.samples, measure, confidence_level=how.level).confidence_interval
+    area = infer(samples, measure, confidence_level=how.level).confidence_interval
     if not how.simultaneous:
         return area, percentile_band(members, [part], grid, how, tpr_at)
-    whole = roc_band(model.samples, confidence_level=how.level, n_resamples=how.n, random_state=how.seed)
+    whole = roc_band(samples, confidence_level=how.level, n_resamples=how.n, random_state=how.seed)
     return area, (grid, whole.low(grid), whole.high(grid))
 
 

@@ -92,8 +92,9 @@ class ScoreDisplay(Display):
         models = models_of(samples)
         if len(models) > 1:
             raise ValueError(f"y_score must be of one model, got {len(models)}")
-        data, weight = models[0].data, models[0].data.weight
-        mark = None if threshold is None else marked_point(models[0], threshold, "threshold")
+        ((title, one),) = models
+        data, weight = one.two, one.two.weight
+        mark = None if threshold is None else marked_point(one, threshold, "threshold")
         positive, scores = data.positive, oriented(np.asarray(data.score, np.float64), data.lower)  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum does not overflow
@@ -102,7 +103,7 @@ class ScoreDisplay(Display):
         for row, members in zip(densities, (~positive, positive), strict=True):
             counts = np.histogram(scores[members], edges, weights=None if weight is None else weight[members])[0]
             row[:] = counts / counts.sum() / np.diff(edges)
-        return cls(edges, densities, mark=mark, name=name or models[0].name, pos_label=data.pos_label).plot(ax)
+        return cls(edges, densities, mark=mark, name=name or title, pos_label=data.pos_label).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms on axes, by default those of a new figure."""

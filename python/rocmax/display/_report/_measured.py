@@ -11,7 +11,7 @@ import numpy as np
 from rocmax._checks.samples import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Adjust
-from rocmax.display._base import COLORS, Model
+from rocmax.display._base import COLORS
 from rocmax.metrics import (
     AUC,
     Comparison,
@@ -188,22 +188,22 @@ class Measured:
 
 def measured(
     samples: Samples,
-    models: Sequence[Model],
+    models: dict[str, Sample],
     fpr_range: tuple[float, float] | None,
     adjust: Adjust | None,
     source: str | None,
     options: Any,
 ) -> Measured:
     """Measure all that the page shows; `options` are level and seed."""
-    two, names = samples.two, tuple(model.name or "score" for model in models)
-    columns = np.array([model.data.score for model in models]).T
+    two, names = samples.two, tuple(models)
+    columns = np.array([model.score for model in models.values()]).T
     named = samples.holding(two.scored(columns)._replace(model_names=names, n_dropped=0))
 
     def found(measure: Measure) -> Any:
         return infer(named, measure, **options)
 
-    def sliced(by: Any, name: str | None, model: Model) -> Any:
-        one: Any = infer(samples.holding(model.data._replace(model_names=None, n_dropped=0), by), area, **options)
+    def sliced(by: Any, name: str | None, model: Sample) -> Any:
+        one: Any = infer(samples.holding(model._replace(model_names=None, n_dropped=0), by), area, **options)
         return replace(one, by=one.by if name is None else name)
 
     area = AUC() if fpr_range is None else PartialAUC(fpr_range)
@@ -224,7 +224,7 @@ def measured(
         if len(models) > 1 and 1 < np.count_nonzero(two.positive) < len(two.y) - 1:
             comparison = compare(named, area, adjust=adjust, **options)
         by = samples.by if isinstance(samples.by, Mapping) else {} if samples.by is None else {None: samples.by}
-        subgroups = [[sliced(values, name, model) for model in models] for name, values in by.items()]
+        subgroups = [[sliced(values, name, model) for model in models.values()] for name, values in by.items()]
     # Ties are noted once, not at every rate.
     distinct = {re.sub(r"TPR at FPR \S+: ", "", str(warning.message)): warning.message for warning in caught}
     for warning in distinct.values():
@@ -232,7 +232,7 @@ def measured(
     return Measured(
         names=names,
         samples=two,
-        lower=tuple(bool(model.data.lower) for model in models),
+        lower=tuple(bool(model.lower) for model in models.values()),
         fpr_range=fpr_range if part else None,
         confidence_level=options["confidence_level"],
         areas=areas,
@@ -242,19 +242,19 @@ def measured(
         subgroups=subgroups,
         source=source,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in distinct.values())),
-        **_curves(models, fpr_range or (0.0, 1.0), (whole.n_pos, n_neg), np.array([*tprs])),
+        **_curves([*models.values()], fpr_range or (0.0, 1.0), (whole.n_pos, n_neg), np.array([*tprs])),
     )
 
 
 def _curves(
-    models: Sequence[Model], fpr_range: tuple[float, float], sizes: tuple[float, float], shown: F64
+    models: Sequence[Sample], fpr_range: tuple[float, float], sizes: tuple[float, float], shown: F64
 ) -> dict[str, Any]:
     """Return the points that the page shows, one model after the other: a curve is as large as the data."""
     at = {"rate": stops(sizes[1], fpr_range), "alerts": alert_stops(sum(sizes))}
     found: dict[str, list[Any]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
     for model in models:
-        fpr, tpr, cut = model.data.curve().points(False, False)
-        curve = Points(fpr, tpr, in_caller_direction(cut, model.data.lower))
+        fpr, tpr, cut = model.curve().points(False, False)
+        curve = Points(fpr, tpr, in_caller_direction(cut, model.lower))
         found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
         found["details"].append(thinned(curve, *fpr_range, len(models)))
         reached = {"rate": fpr, "alerts": (tpr * sizes[0] + fpr * sizes[1]) * (1 - 1e-12)}  # the sum may be rounded up

@@ -506,10 +506,10 @@ def write_report(
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
     confidence_level = check_level(confidence_level)
     samples = read(write_report, y_true, y_score, reading, Weighted, by=by)
-    models = models_of(samples, names)
-    held = [model.name for model in models]
-    if len(set(held)) < len(held):
-        raise ValueError(f"names must differ, got {shown(held)}")
+    titles, of_models = zip(*models_of(samples, names), strict=True)
+    models = {title or "score": one.two for title, one in zip(titles, of_models, strict=True)}
+    if len(models) < len(titles):
+        raise ValueError(f"names must differ, got {shown([*titles])}")
     options = {"confidence_level": confidence_level, "random_state": random_state}
     content = measured(samples, models, fpr_range, adjust, source, options)
     library = Resources(mode="inline", components=["bokeh"]).js_raw[0]
