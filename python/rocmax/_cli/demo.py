@@ -18,7 +18,6 @@ from rocmax._cli._output import check_plot, say
 from rocmax._cli._parser import Demo
 from rocmax.boosting._libraries import is_available
 from rocmax.datasets import load_estrogen
-from rocmax.datasets._estrogen import path_of_table
 from rocmax.metrics import (
     PartialAUC,
     Samples,
@@ -40,7 +39,8 @@ _BUDGETS = [("alerts", 50), ("alerts", 100), ("alerts", 200)]  # compounds that 
 def run(arguments: Demo) -> None:
     """Train, compare on held-out compounds, draw."""
     check_plot(arguments.plot)
-    X, y = load_estrogen(return_X_y=True)
+    compounds = load_estrogen()
+    X, y = compounds.data, compounds.target
     positive = y == 1
     if not arguments.json:
         (low, high), share = arguments.fpr, words.percent(float(positive.mean()))
@@ -75,7 +75,7 @@ def run(arguments: Demo) -> None:
     title = f"Binders of the estrogen receptor, {len(test):,} compounds held out"
     report.draw(arguments.plot, Samples(test, scores), fpr_range=arguments.fpr, title=title)
     result = {
-        "data": str(path_of_table()),
+        "data": compounds.filename,
         "seed": arguments.seed,
         "fpr_range": list(arguments.fpr),
         "n_train": len(train),
