@@ -70,15 +70,7 @@ _INSTEAD = (
     ("max_fpr fpr_range partial_auc specificity sensitivity spec sens", "measure", _OF_PART),
     ("alerts k top per", "measure", "measure=PrecisionAt(k, per=...)"),
     ("threshold cutoff", "measure", "measure=AtThreshold(name, threshold)"),
-    ("multi_class", "measure", "measure=AUC(multi_class=...)"),
-    ("smooth", "measure", "measure=SmoothedAUC('binormal')"),
-    ("partial_auc_correct", "measure", "measure=PartialAUC((0, b), normalize='mcclish')"),
-    ("correct standardized standardize", "normalize", "normalize='mcclish'"),
-    ("legacy_axes", "axes", "axes='rates', or 'sensitivity-specificity'"),
-    ("print_thres", "thresholds", "thresholds=['youden']"),
     ("n_boot boot_n n_bootstraps n_resamples bootstrap", "method", "method=Bootstrap(n)"),
-    ("paired", "y_score", "labels as a mapping {{model: y}} if the models scored different samples"),
-    ("prevalence", "ratio", "ratio=(1 - prevalence) / prevalence"),
 )
 
 

@@ -10,8 +10,6 @@ from rocmax._runtime.settings import settings
 _MUCH = 1 << 62
 # Bytes that are there where Python runs: asking the system takes half a millisecond.
 _FEW = 1 << 20
-# The share of the available memory that features in another form may take; a fit copies some of them.
-_SHARE = 0.3
 
 
 def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
@@ -25,11 +23,6 @@ def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
             "kernel_dtype='float32')"
         )
         raise MemoryError(f"{what} needs {n_bytes / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} GB are available; {hint}")
-
-
-def leaves_memory(n_bytes: int) -> bool:
-    """Whether features in another form take at most 0.3 of the available memory."""
-    return n_bytes <= _SHARE * available_memory()
 
 
 def available_memory(root: str = "/") -> int:

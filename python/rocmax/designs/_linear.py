@@ -39,15 +39,7 @@ _COPIED = 1 << 23
 _VALUES, SOME = 1 << 15, 50
 
 
-class _LinearDesign(Design):
-    divisible = True
-
-    def __init__(self, X: Any) -> None:
-        self.n_samples, self.dim = X.shape
-        self._X = X
-
-
-class DenseDesign(_LinearDesign):
+class DenseDesign(Design):
     """A two-dimensional ndarray; float32 features are multiplied as float32, copied up only for accurate products.
 
     Each product is one pass over X in blocks; an adjoint of few samples reads their rows only. Blocks in another layout
@@ -56,10 +48,10 @@ class DenseDesign(_LinearDesign):
     processor.
     """
 
-    _X: AnyArray
+    divisible = True
 
-    def __init__(self, X: Any, origin: F64 | None = None) -> None:
-        super().__init__(X)
+    def __init__(self, X: AnyArray, origin: F64 | None = None) -> None:
+        self._X, (self.n_samples, self.dim) = X, X.shape
         # What products in double precision subtract from each row; None: products are those of X as it is.
         self._origin = origin
         self.eps = rounding_of(X.dtype) if origin is None else self.eps
@@ -138,8 +130,10 @@ class DenseDesign(_LinearDesign):
         return (DenseDesign(X), float(longest)) if longest >= _SHORTEST else None
 
 
-class SparseDesign(_LinearDesign):
+class SparseDesign(Design):
     """A scipy sparse matrix in CSR format; an adjoint reads the rows of coefficients that are not 0."""
+
+    divisible = True
 
     def __init__(self, X: Any) -> None:
         # scipy's constructors check all indices: on wide tables that takes as long as two products.
@@ -148,8 +142,8 @@ class SparseDesign(_LinearDesign):
         X = X if X.dtype == np.float64 else X.astype(np.float64)
         if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
             X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-        super().__init__(X)
-        self._Xt = self._X.T  # shares the arrays
+        self._X, self._Xt = X, X.T  # which shares the arrays
+        self.n_samples, self.dim = X.shape
         # What the core reads, unless X has more values than it counts.
         self._parts = (X.data, X.indices, X.indptr) if X.indices.dtype == np.int32 else None
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from rocmax._runtime.memory import leaves_memory, require_memory
+from rocmax._runtime.memory import available_memory, require_memory
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import blas_threads, interruptible
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
@@ -124,8 +124,8 @@ def _centred(values: AnyArray, positive: Bool, weight: F64 | None, *, power: flo
     return out
 
 
-# Eigenvalues below this share of the largest are rounding and are left out.
-_FLOOR = 1e-10
+# Eigenvalues below this share of the largest are rounding and are left out. The share of the memory for features.
+_FLOOR, _SHARE = 1e-10, 0.3
 
 
 class Landmarks:
@@ -173,8 +173,8 @@ class Landmarks:
         return n * (8 if n <= settings().double_features else 4)
 
     def fit(self, n_samples: int) -> bool:
-        """Whether the features of so many samples take at most 0.3 of the available memory."""
-        return leaves_memory(self.size(n_samples))
+        """Whether the features of so many samples take at most 0.3 of the available memory: a fit copies some."""
+        return self.size(n_samples) <= _SHARE * available_memory()
 
 
 class LandmarkDesign(Design):

@@ -134,14 +134,11 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 20 steps, of "ramp" after the quasi-Newton ones. If the risk of a model is at most 2 % of
-    that of the zero model, the fold keeps it for larger values of C. All folds do so where no risk is above 60 % and
-    the mean score is below that of a smaller C by half a standard error of the difference. Of values for which all
-    folds keep their models the smallest is chosen. With landmarks, a fold compares widths and candidates on at most
-    6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000 rows. A third of the rows
-    come from the smaller class if it has as many, which changes neither a mean over pairs nor an ROC curve. With
-    "auto", full-range training chooses the width, and the other candidates are tried at that width. Landmarks come from
-    all folds, their weights only from training rows.
+    A fit in a fold ends after 20 steps, and a path where larger values of C have nothing to fit or score worse. Of
+    values of C for which all folds keep their models the smallest is chosen. With landmarks, a fold compares widths and
+    candidates on at most 6,000,000 feature values (6,000 rows for 1,000 landmarks, at least 2,000) and scores 4,000
+    rows. With "auto", full-range training chooses the width, and the other candidates are tried at that width.
+    Landmarks come from all folds, their weights only from training rows.
 
     References
     ----------
