@@ -17,16 +17,10 @@ const HELD: usize = 4;
 ///
 /// Nothing here is global: the same process may run serial and parallel calls side by side. Results are the same to
 /// the last bit for every choice of threads.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Ctx<'a> {
     pool: Option<&'a Pool>,
     stop: Option<&'a AtomicBool>,
-}
-
-impl std::fmt::Debug for Ctx<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ctx").field("n_threads", &self.n_threads()).finish_non_exhaustive()
-    }
 }
 
 impl<'a> Ctx<'a> {

@@ -21,7 +21,7 @@ pub(crate) use map::{Map, whole};
 pub(crate) use sort::{sort, sort_cells};
 
 /// A score and its index in one 128-bit integer: ascending entries are descending scores, then ascending indices.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry(u128);
 
 /// The sign of a score, in its bits and in its [`key`].
@@ -70,12 +70,6 @@ impl Entry {
     #[inline]
     pub(crate) fn ties(self, other: Entry) -> bool {
         self.key() == other.key()
-    }
-}
-
-impl std::fmt::Debug for Entry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Entry").field(&self.score()).field(&self.index()).finish()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::data::Column;
 use crate::data::labels::Labels;
 use crate::resample::multinomial::{Draws, Stream};
 use crate::resample::ranks::POSITIVE;
-use crate::resample::replicate::{Ranking, Walk, nameless, repeated};
+use crate::resample::replicate::{Ranking, Walk, repeated};
 use crate::resample::weighted_draws::Units;
 use crate::variance::WeightKind;
 use crate::{Ctx, Error, Result};
@@ -84,17 +84,7 @@ pub fn bootstrap(
             return rows(&models, &classes, resampling, fill, value, ctx);
         }
     }
-    let named = || {
-        let (_, classes, models) = prepared(labels, models, weights, |ranking| ranking.walk(measure, weights), ctx)?;
-        Ok((classes, models))
-    };
-    let (classes, models) = match (models, weights) {
-        ([scores], None) => match nameless(labels, scores, measure, ctx)? {
-            Some((classes, walk)) => (classes, vec![Model { walk, order: None }]),
-            None => named()?,
-        },
-        _ => named()?,
-    };
+    let (_, classes, models) = prepared(labels, models, weights, |ranking| ranking.walk(measure, weights), ctx)?;
     let draws = Draws::new(strata(&classes, resampling.scheme));
     let fill = |stream: &mut Stream, counts: &mut [u8]| draws.fill(stream, counts, ctx);
     rows(&models, &classes, resampling, fill, Walk::measure, ctx)

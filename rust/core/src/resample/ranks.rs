@@ -6,7 +6,6 @@ use crate::curve::walk::Step;
 use crate::simd::fast;
 
 /// The classes of all samples by descending score, with the positives first in a block of ties.
-#[derive(Default)]
 pub(crate) struct Sequence {
     /// By rank, [`POSITIVE`] or 0.
     pub(crate) classes: Vec<u8>,
@@ -21,22 +20,19 @@ pub(crate) const POSITIVE: u8 = u8::MAX;
 const TILE: usize = 1 << 11;
 
 impl Sequence {
-    /// Adds a step, below those before, with counts as weights.
-    pub(crate) fn push(&mut self, step: &Step) {
-        let first = self.classes.len();
-        let (negative, end) = (first + step.pos as usize, first + step.pos as usize + step.neg as usize);
-        self.classes.resize(negative, POSITIVE);
-        self.classes.resize(end, 0);
-        if first < negative && negative < end {
-            self.blocks.push([first, negative, end].map(|rank| rank as u32));
-        }
-    }
-
     /// From the distinct scores, the highest first, with counts as weights.
     pub(crate) fn of_steps(steps: &[Step]) -> Self {
-        let mut sequence = Self::default();
-        steps.iter().for_each(|step| sequence.push(step));
-        sequence
+        let (mut classes, mut blocks) = (Vec::new(), Vec::new());
+        for step in steps {
+            let first = classes.len();
+            let (negative, end) = (first + step.pos as usize, first + step.pos as usize + step.neg as usize);
+            classes.resize(negative, POSITIVE);
+            classes.resize(end, 0);
+            if first < negative && negative < end {
+                blocks.push([first, negative, end].map(|rank| rank as u32));
+            }
+        }
+        Self { classes, blocks }
     }
 
     /// The share of a range below the curve when samples are repeated `counts` times, by rank.

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::curve::measure::Measure;
-use crate::curve::ranked::each_step;
 use crate::curve::walk::Step;
 use crate::curve::{Curve, Normalize};
 use crate::data::labels::Labels;
@@ -75,24 +74,6 @@ impl Ranking {
             }
         }
     }
-}
-
-/// The classes by rank and the walk of a single model for an area: samples of a class are exchangeable, so that no
-/// index is needed. `None` for other measures.
-pub(crate) fn nameless(
-    labels: &Labels<'_>,
-    scores: &[f64],
-    measure: Measure,
-    ctx: &Ctx<'_>,
-) -> Result<Option<(Vec<u8>, Walk)>> {
-    let (range, normalize) = match measure {
-        Measure::Auc => (RateRange::FULL, Normalize::None),
-        Measure::Partial(range, normalize) => (range, normalize),
-        _ => return Ok(None),
-    };
-    let mut sequence = Sequence::default();
-    each_step(labels, scores, None, |step| sequence.push(&step), ctx)?;
-    Ok(Some((sequence.classes.to_vec(), Walk::Area(sequence, range, normalize))))
 }
 
 /// What a replicate walks through.
@@ -216,10 +197,6 @@ mod tests {
                 let curve = Curve::new(&Labels::new(&y).unwrap(), &s, None, &Ctx::serial()).unwrap();
                 let expected = curve.measure(measure).unwrap();
                 assert!((found - expected).abs() < 1e-12, "{measure:?}, {n} of {levels}: {found} {expected}");
-                if let Some((by_rank, walk)) = nameless(&classes, &scores, measure, &Ctx::serial()).unwrap() {
-                    assert_eq!(by_rank, ranking.classes());
-                    assert_eq!(walk.measure(&counts, &mut vec![]).unwrap(), found);
-                }
             }
         }
     }
