@@ -33,13 +33,16 @@ pub(crate) fn rank_boost<'py>(
     n_rounds: usize,
     n_threads: usize,
 ) -> PyResult<Stumps<'py>> {
-    let (values, n_rows) = (values.as_slice()?, problem.inner.n_samples());
-    let features = match &lists {
-        None => Features::Dense { values, n_rows },
-        Some((starts, rows)) => Features::Sparse { starts: starts.as_slice()?, rows: rows.as_slice()?, values, n_rows },
+    let lists = match &lists {
+        None => None,
+        Some((starts, rows)) => Some((starts.as_slice()?, rows.as_slice()?)),
     };
-    let work = features.n_stored().saturating_mul(n_rounds);
-    let need = Need { work, bytes: SORTED * (features.n_stored() + n_rows) + 128 * n_rounds.min(ROUNDS) };
+    let features = Features { values: values.as_slice()?, lists };
+    let (n_stored, n_rows) = (features.values.len(), problem.inner.n_samples());
+    let need = Need {
+        work: n_stored.saturating_mul(n_rounds),
+        bytes: SORTED * (n_stored + n_rows) + 128 * n_rounds.min(ROUNDS),
+    };
     let found = gate::enter(py, n_threads, need, |ctx| papers::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
     Ok((
         column(py, &found, |stump| stump.feature as i64),
@@ -60,10 +63,9 @@ pub(crate) fn split_tree<'py>(
     max_depth: usize,
     n_threads: usize,
 ) -> PyResult<Tree<'py>> {
-    let features = Features::Dense { values: values.as_slice()?, n_rows: problem.inner.n_samples() };
-    let limits = Limits { leaf: min_leaf, depth: max_depth };
-    let need = Need { work: features.n_stored().saturating_mul(8), bytes: 2 * SORTED * features.n_stored() };
-    let found = gate::enter(py, n_threads, need, |ctx| papers::split_tree(&features, &problem.inner, limits, ctx))?;
+    let (values, limits) = (values.as_slice()?, Limits { leaf: min_leaf, depth: max_depth });
+    let need = Need { work: values.len().saturating_mul(8), bytes: 2 * SORTED * values.len() };
+    let found = gate::enter(py, n_threads, need, |ctx| papers::split_tree(values, &problem.inner, limits, ctx))?;
     Ok((
         column(py, &found, |node| node.pos),
         column(py, &found, |node| node.neg),
@@ -76,7 +78,6 @@ pub(crate) fn split_tree<'py>(
 
 /// Boosting of the smoothed partial AUC, with one row of `codes` per feature; see `rocmax_core::internals::papers::partial_boost`.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "as Python calls it")]
 pub(crate) fn partial_boost<'py>(
     py: Python<'py>,
     problem: &Problem,

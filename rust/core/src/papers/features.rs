@@ -4,27 +4,14 @@ use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// Features of `n_rows` samples, column by column; NaN is a missing value.
+/// Features by column; NaN is a missing value.
 #[derive(Debug, Clone, Copy)]
-pub enum Features<'a> {
-    /// All values, column after column.
-    Dense {
-        /// One value per sample and column.
-        values: &'a [f64],
-        /// Number of samples.
-        n_rows: usize,
-    },
-    /// Some values; all others are 0.
-    Sparse {
-        /// Where each column begins, and where the last one ends.
-        starts: &'a [u64],
-        /// The sample of each value; at most once in a column.
-        rows: &'a [u32],
-        /// The values.
-        values: &'a [f64],
-        /// Number of samples.
-        n_rows: usize,
-    },
+pub struct Features<'a> {
+    /// The values, column after column.
+    pub values: &'a [f64],
+    /// Of sparse features, whose other values are 0: where each column begins, and where the last one ends; and the
+    /// sample of each value, at most once in a column.
+    pub lists: Option<(&'a [u64], &'a [u32])>,
 }
 
 /// `coef * 1[x_feature > threshold]`, `coef` or 0 where the value is missing.
@@ -43,46 +30,24 @@ pub struct Stump {
 }
 
 impl Features<'_> {
-    /// Number of samples.
-    pub fn n_rows(&self) -> usize {
-        match *self {
-            Features::Dense { n_rows, .. } | Features::Sparse { n_rows, .. } => n_rows,
-        }
-    }
-
     /// Number of columns.
-    pub fn n_columns(&self) -> usize {
-        match *self {
-            Features::Dense { values, n_rows } => values.len() / n_rows.max(1),
-            Features::Sparse { starts, .. } => starts.len().saturating_sub(1),
-        }
-    }
-
-    /// Number of stored values.
-    pub fn n_stored(&self) -> usize {
-        match *self {
-            Features::Dense { values, .. } | Features::Sparse { values, .. } => values.len(),
-        }
+    pub(super) fn n_columns(&self, n_samples: usize) -> usize {
+        self.lists.map_or(self.values.len() / n_samples, |(starts, _)| starts.len().saturating_sub(1))
     }
 
     /// Checks lengths and lists, and that no value is infinite.
     pub(super) fn check(&self, n_samples: usize) -> Result<()> {
-        Error::check_len("features", n_samples, self.n_rows())?;
-        let values = match *self {
-            Features::Dense { values, n_rows } => {
-                Error::check_len("features", self.n_columns() * n_rows, values.len())?;
-                values
+        let values = self.values;
+        if let Some((starts, rows)) = self.lists {
+            Error::check_len("rows", values.len(), rows.len())?;
+            let ends = starts.first() == Some(&0) && starts.last() == Some(&(values.len() as u64));
+            if !ends || !starts.is_sorted() || rows.iter().any(|&row| row as usize >= n_samples) {
+                let domain = "lists of ascending starts and of rows below the number of samples";
+                return Err(Error::domain("features", domain, "other lists"));
             }
-            Features::Sparse { starts, rows, values, n_rows } => {
-                Error::check_len("rows", values.len(), rows.len())?;
-                let ends = starts.first() == Some(&0) && starts.last() == Some(&(values.len() as u64));
-                if !ends || !starts.is_sorted() || rows.iter().any(|&row| row as usize >= n_rows) {
-                    let domain = "lists of ascending starts and of rows below the number of samples";
-                    return Err(Error::domain("features", domain, "other lists"));
-                }
-                values
-            }
-        };
+        } else {
+            Error::check_len("features", self.n_columns(n_samples) * n_samples, values.len())?;
+        }
         match values.iter().position(|value| value.is_infinite()) {
             Some(index) => Err(Error::NonFinite { name: "features", index, value: values[index] }),
             None => Ok(()),
@@ -90,18 +55,14 @@ impl Features<'_> {
     }
 
     /// A column in ascending order.
-    pub(super) fn column(&self, feature: usize) -> Column {
-        let (mut entries, implied) = match *self {
-            Features::Dense { values, n_rows } => {
-                let column = &values[feature * n_rows..(feature + 1) * n_rows];
-                let entries = column.iter().enumerate().map(|(row, &value)| (value + 0.0, row as u32));
-                (entries.collect::<Vec<_>>(), false)
-            }
-            Features::Sparse { starts, rows, values, n_rows } => {
+    pub(super) fn column(&self, feature: usize, n_samples: usize) -> Column {
+        let entry = |(&value, row): (&f64, u32)| (value + 0.0, row);
+        let (mut entries, implied): (Vec<_>, _) = match self.lists {
+            None => (self.values[feature * n_samples..][..n_samples].iter().zip(0..).map(entry).collect(), false),
+            Some((starts, rows)) => {
                 let stored = starts[feature] as usize..starts[feature + 1] as usize;
-                let implied = stored.len() < n_rows;
-                let listed = values[stored.clone()].iter().zip(&rows[stored]);
-                (listed.map(|(&value, &row)| (value + 0.0, row)).collect::<Vec<_>>(), implied)
+                let implied = stored.len() < n_samples;
+                (self.values[stored.clone()].iter().zip(rows[stored].iter().copied()).map(entry).collect(), implied)
             }
         };
         // NaN, of either sign, last.

@@ -20,8 +20,10 @@ const MOST: f64 = 1.0 - 1e-12;
 /// # Errors
 /// [`crate::Error`]: `Length`, `NonFinite` and `Domain` of features, `Interrupted`.
 pub fn rank_boost(features: &Features<'_>, problem: &Problem, n_rounds: usize, ctx: &Ctx<'_>) -> Result<Vec<Stump>> {
-    features.check(problem.n_samples())?;
-    let columns = ctx.map((0..features.n_columns()).collect(), |feature| features.column(feature))?;
+    let n_samples = problem.n_samples();
+    features.check(n_samples)?;
+    let columns = (0..features.n_columns(n_samples)).collect();
+    let columns = ctx.map(columns, |feature| features.column(feature, n_samples))?;
     let mut signed = Signed::new(problem);
     let mut stumps = Vec::new();
     for _ in 0..n_rounds {

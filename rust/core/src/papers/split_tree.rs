@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::papers::features::Features;
 use crate::papers::{TIE, first_best, midpoint};
 use crate::{Ctx, Error, Problem, Result};
 
@@ -52,13 +51,12 @@ pub struct Limits {
 /// O(N d log N) to sort and O(N d) per level of the tree; 12 bytes per value. The same bits for any number of threads.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::Domain`] of sparse features, [`Error::NonFinite`], [`Error::Interrupted`].
-pub fn split_tree(features: &Features<'_>, problem: &Problem, limits: Limits, ctx: &Ctx<'_>) -> Result<Vec<Node>> {
-    features.check(problem.n_samples())?;
-    let Features::Dense { values, n_rows } = *features else {
-        return Err(Error::domain("features", "dense", "sparse ones"));
-    };
-    if values.iter().any(|value| value.is_nan()) {
+/// [`Error::Length`] unless `values` are whole columns, [`Error::NonFinite`], [`Error::Interrupted`].
+pub fn split_tree(values: &[f64], problem: &Problem, limits: Limits, ctx: &Ctx<'_>) -> Result<Vec<Node>> {
+    let n_rows = problem.n_samples();
+    let n_columns = values.len() / n_rows;
+    Error::check_len("features", n_columns * n_rows, values.len())?;
+    if !values.iter().all(|value| value.is_finite()) {
         return Err(Error::first_non_finite("features", values));
     }
     let mut grower = Grower {
@@ -66,7 +64,7 @@ pub fn split_tree(features: &Features<'_>, problem: &Problem, limits: Limits, ct
         n_rows,
         problem,
         limits,
-        orders: ctx.map((0..features.n_columns()).collect(), |feature| sorted(values, n_rows, feature))?,
+        orders: ctx.map((0..n_columns).collect(), |feature| sorted(values, n_rows, feature))?,
         right: vec![false; n_rows],
     };
     let (pos, neg) = grower.totals(0..n_rows);

@@ -148,11 +148,11 @@ proptest! {
         ])
     ) {
         let n = problem.n_samples();
-        let dense = Features::Dense { values: &values, n_rows: n };
+        let dense = Features { values: &values, lists: None };
         let found = rank_boost(&dense, &problem, 8, &Ctx::serial()).unwrap();
         agree(&found, &boosted(&values, &problem, 8));
         let (starts, rows, stored) = sparse(&values, n);
-        let lists = Features::Sparse { starts: &starts, rows: &rows, values: &stored, n_rows: n };
+        let lists = Features { values: &stored, lists: Some((&starts, &rows)) };
         agree(&rank_boost(&lists, &problem, 8, &Ctx::serial()).unwrap(), &found);
     }
 
@@ -162,8 +162,7 @@ proptest! {
         leaf in 1u32..4,
     ) {
         let (n, leaf) = (problem.n_samples(), f64::from(leaf));
-        let features = Features::Dense { values: &values, n_rows: n };
-        let nodes = split_tree(&features, &problem, Limits { leaf, depth: 50 }, &Ctx::serial()).unwrap();
+        let nodes = split_tree(&values, &problem, Limits { leaf, depth: 50 }, &Ctx::serial()).unwrap();
         let mut open = vec![(0, (0..n).collect::<Vec<usize>>())];
         while let Some((at, members)) = open.pop() {
             let weight = |class| {
@@ -189,12 +188,11 @@ fn threads_change_nothing() {
     let pool = crate::testing::pool(3);
     let contexts = [Ctx::serial(), Ctx::new(pool.as_ref(), None)];
     let (problem, values) = made(500, 7, 0.3, 1e9);
-    let features = Features::Dense { values: &values, n_rows: 500 };
+    let features = Features { values: &values, lists: None };
     let [alone, together] = contexts.map(|ctx| rank_boost(&features, &problem, 40, &ctx).unwrap());
     assert!(alone == together && alone.len() == 40);
     let (problem, values) = made(9000, 6, 0.4, 8.0);
-    let features = Features::Dense { values: &values, n_rows: 9000 };
-    let grown = |limits, ctx: Ctx<'_>| split_tree(&features, &problem, limits, &ctx).unwrap();
+    let grown = |limits, ctx: Ctx<'_>| split_tree(&values, &problem, limits, &ctx).unwrap();
     let [alone, together] = contexts.map(|ctx| grown(Limits { leaf: 20.0, depth: 9 }, ctx));
     assert!(alone == together && alone.len() > 50 && alone.iter().all(|node| node.pos + node.neg >= 20.0));
     assert_eq!(grown(Limits { leaf: 1.0, depth: 1 }, Ctx::serial()).len(), 3);
@@ -204,15 +202,16 @@ fn threads_change_nothing() {
 fn bad_features_are_refused_and_a_set_flag_stops() {
     let (problem, values) = made(500, 7, 0.3, 1e9);
     let boost = |features: &Features<'_>, ctx: &Ctx<'_>| rank_boost(features, &problem, 1, ctx);
-    assert!(boost(&Features::Dense { values: &[f64::INFINITY], n_rows: 1 }, &Ctx::serial()).is_err());
-    let bad = Features::Sparse { starts: &[0, 2], rows: &[0, 900], values: &[1.0, 2.0], n_rows: 500 };
+    assert!(boost(&Features { values: &[f64::INFINITY; 500], lists: None }, &Ctx::serial()).is_err());
+    let bad = Features { values: &[1.0, 2.0], lists: Some((&[0, 2], &[0, 900])) };
     assert!(matches!(boost(&bad, &Ctx::serial()), Err(Error::Domain { .. })));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let features = Features::Dense { values: &values, n_rows: 500 };
+    let features = Features { values: &values, lists: None };
     assert_eq!(boost(&features, &Ctx::new(None, Some(&stop))), Err(Error::Interrupted));
     let (two, limits) = (Problem::new(vec![true, false]).unwrap(), Limits { leaf: 20.0, depth: 9 });
-    let bad = Features::Dense { values: &[f64::NAN, 1.0], n_rows: 2 };
-    assert!(matches!(split_tree(&bad, &two, limits, &Ctx::serial()), Err(Error::NonFinite { .. })));
-    let lists = Features::Sparse { starts: &[0, 0], rows: &[], values: &[], n_rows: 2 };
-    assert!(matches!(split_tree(&lists, &two, limits, &Ctx::serial()), Err(Error::Domain { .. })));
+    for (bad, expected) in [(f64::NAN, true), (0.5, false)] {
+        let found = split_tree(&[bad; 2], &two, limits, &Ctx::serial());
+        assert_eq!(matches!(found, Err(Error::NonFinite { .. })), expected);
+    }
+    assert!(matches!(split_tree(&[0.5; 3], &two, limits, &Ctx::serial()), Err(Error::Length { .. })));
 }
