@@ -19,17 +19,9 @@ from rocmax.metrics import methods
 from rocmax.metrics._accumulator import ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance, worse_than_chance
 from rocmax.metrics._references import cited
+from rocmax.metrics.intervals import _interval as intervals
 from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, Question, adjusted, parse_hypothesis
-from rocmax.metrics.intervals._interval import (
-    Law,
-    critical,
-    either,
-    no_width,
-    percentiles,
-    profile,
-    shrunk,
-    wald_limits,
-)
+from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
@@ -370,7 +362,7 @@ def _warn_of_worse(query: Query, compared: _Compared, samples: list[Any]) -> Non
     if isinstance(compared.method, Profile) and compared.covariance.own is not None:
         low, high = compared.covariance.own.limits.at(query.question.level)
     else:
-        reach = critical(query.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+        reach = intervals.critical(query.question.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
         low, high = (np.clip(estimate + sign * reach, *query.measure.bounds) for sign in (-1, 1))
     warn_below_chance(query.measure, samples, (low, high))
 
@@ -439,8 +431,8 @@ def _pair_tests(query: Query, compared: _Compared, names: tuple[str, ...]) -> tu
     first, second = np.triu_indices(len(names), 1)
     span, of_profile = bounds[1] - bounds[0], None
     if found.own is not None:
-        r = np.eye(len(names)) if found.freedom is None else shrunk(found.matrix, found.freedom)
-        of_profile = profile(found.estimate, found.own.limits, r, span)
+        r = np.eye(len(names)) if found.freedom is None else intervals.shrunk(found.matrix, found.freedom)
+        of_profile = intervals.profile(found.estimate, found.own.limits, r, span)
 
     def differences(first: NDArray[np.intp], second: NDArray[np.intp]) -> list[F64]:
         """Return the columns of some pairs; limits and p-values come from profiles or replicates if there are any."""
@@ -451,15 +443,15 @@ def _pair_tests(query: Query, compared: _Compared, names: tuple[str, ...]) -> tu
         if (freedom := compared.freedom) is not None:
             spread, total = freedom[first] + freedom[second], both**2
             df = np.divide(total, spread, out=np.full_like(total, np.inf), where=spread > 0)
-        limits = wald_limits(difference, error, Law(df), (-span, span))
+        limits = intervals.wald_limits(difference, error, Law(df), (-span, span))
         if found.pairwise is not None:
             limits = found.pairwise(first, second)
         elif found.replicates is not None:
-            limits = percentiles(found.replicates[:, first] - found.replicates[:, second], limits.tails)
+            limits = intervals.percentiles(found.replicates[:, first] - found.replicates[:, second], limits.tails)
         if of_profile is not None:
             certain = np.maximum(variance[first], variance[second]) <= _NONE * span**2
             drawn = found.replicates is not None
-            limits = either(certain | (not drawn), of_profile((first, second)), limits)
+            limits = intervals.either(certain | (not drawn), of_profile((first, second)), limits)
         statistic, pvalue = hypothesis.test(limits.tails)
         columns = (difference, error, *limits.at(level), statistic, np.inf if df is None else df, pvalue)
         return [np.broadcast_to(column, difference.shape) for column in columns]
@@ -468,7 +460,7 @@ def _pair_tests(query: Query, compared: _Compared, names: tuple[str, ...]) -> tu
     parts = [differences(first[block], second[block]) for block in blocks]
     difference, error, low, high, statistic, df, pvalue = np.concatenate(parts, axis=1)
     size = float(np.abs(found.estimate).max())  # of numbers that cancel
-    flat = no_width(low, high, bounds if np.isfinite(bounds).all() else (0.0, size))
+    flat = intervals.no_width(low, high, bounds if np.isfinite(bounds).all() else (0.0, size))
     certain = np.diagonal(found.matrix) <= _NONE * size**2
     flat &= (difference != 0) | (certain[first] & certain[second])  # models that rank all samples alike do not differ
     if flat.any():
@@ -491,7 +483,7 @@ def _unknown_width(query: Query, found: Covariance, names: tuple[str, ...]) -> s
     measure = query.measure
     if found.own is None or np.isfinite(measure.bounds).all():
         return None
-    at = np.flatnonzero(no_width(*found.own.limits.at(query.question.level), measure.bounds))
+    at = np.flatnonzero(intervals.no_width(*found.own.limits.at(query.question.level), measure.bounds))
     if len(at) < 2:
         return None
     one, other = (names[k] for k in at[:2])

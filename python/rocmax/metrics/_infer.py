@@ -26,15 +26,8 @@ from rocmax.metrics.methods.base import Interval, Known, Method, Query, without_
 from rocmax.metrics.methods.bootstrap import without_variance
 from rocmax.metrics.methods.defaults import default_method, estimated
 from rocmax.metrics.methods.delong import log_odds
-from rocmax.metrics.results._inference import (
-    ConfidenceInterval,
-    Inference,
-    Results,
-    SeveralMeasures,
-    measures_of,
-    of_models,
-    put_together,
-)
+from rocmax.metrics.results import _inference
+from rocmax.metrics.results._inference import ConfidenceInterval, Inference, Results, SeveralMeasures
 from rocmax.metrics.results._result import of_samples
 from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._classes import Classes, estimates_of
@@ -180,12 +173,12 @@ def infer(  # with samples first, the measure is second
     """
     if isinstance(y_true, Samples):
         y_score, measure = in_order(y_score, measure)
-    measures, chosen = measures_of(measure), methods.as_method(method)
+    measures, chosen = _inference.measures_of(measure), methods.as_method(method)
     check_seed(random_state)
     asked = confidence_level, null_value, alternative, margin
     queries = [Query(one, chosen, parse_question(one, *asked), seed=random_state) for one in measures]
     samples = read(infer, y_true, y_score, reading, Reading)
-    results: Inference | Results = put_together([_of_measure(samples, query) for query in queries], measure)
+    results: Inference | Results = _inference.put_together([_of_measure(samples, query) for query in queries], measure)
     return results
 
 
@@ -209,7 +202,7 @@ def _of_measure(samples: Samples, query: Query) -> Any:
         inference = inferred(data, query)
         warn_below_chance(measure, [data], inference.confidence_interval)
     else:
-        inference = of_models(data, of_subgroups)
+        inference = _inference.of_models(data, of_subgroups)
     if isinstance(data, Sample):
         methods.warn_of_scores(measure, [samples], [data])
     warn_unless_counts(samples.weight_kind, data.weight)

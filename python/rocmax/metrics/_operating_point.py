@@ -18,19 +18,9 @@ from rocmax._runtime.memory import require_memory
 from rocmax._runtime.warn import warn
 from rocmax._typing import AnyArray, RuleChoice
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import _words as words
+from rocmax.metrics import _threshold_rules, _words as words
 from rocmax.metrics._references import REFERENCES, cited
-from rocmax.metrics._threshold_rules import (
-    Rule,
-    check_budget,
-    check_guarantee,
-    guaranteed,
-    names_rules,
-    parse_rule,
-    requested,
-    warn_beyond,
-    weighed,
-)
+from rocmax.metrics._threshold_rules import Rule, guaranteed, parse_rule
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.measures.at_threshold import FORMULAS
 from rocmax.metrics.methods.bootstrap import Bootstrap
@@ -610,11 +600,11 @@ def operating_point(  # with samples first, the threshold is second
     """
     level = check_level(confidence_level)
     if isinstance(y_true, Samples) and y_score is not None:
-        if names_rules(y_score) and isinstance(threshold, str) and threshold == "youden":
+        if _threshold_rules.names_rules(y_score) and isinstance(threshold, str) and threshold == "youden":
             y_score, threshold = None, cast(Any, y_score)
         else:
             require_none(Samples, operating_point, y_score, {}, "; thresholds are threshold=...")
-    rules, several = requested(threshold)
+    rules, several = _threshold_rules.requested(threshold)
     check_seed(random_state)
     known = prevalence is not None
     if known:
@@ -631,7 +621,7 @@ def operating_point(  # with samples first, the threshold is second
     bootstrap = _bootstrap(method, rules if data.group is None else None)
     if guarantee is not None:
         guarantee = check_level(guarantee, "guarantee")
-        check_guarantee(threshold, rules, bootstrap, data.weight, data.group)
+        _threshold_rules.check_guarantee(threshold, rules, bootstrap, data.weight, data.group)
     if data.group is not None and bootstrap is None:
         raise ValueError("groups need method='bootstrap', which draws whole clusters")
     curve = data.curve()
@@ -641,10 +631,10 @@ def operating_point(  # with samples first, the threshold is second
         rules = [rule._replace(number=-rule.number) if rule.given else rule for rule in rules]
     n_pos, n_neg = data.totals
     for rule in rules:
-        check_budget(rule, n_pos + n_neg)
+        _threshold_rules.check_budget(rule, n_pos + n_neg)
     if guarantee is None:
-        used, reached = [weighed(rule, prevalence) for rule in rules], None
-        warn_beyond(rules, *data.effective)
+        used, reached = [_threshold_rules.weighed(rule, prevalence) for rule in rules], None
+        _threshold_rules.warn_beyond(rules, *data.effective)
     else:
         explain(data)
         used, reached = map(list, zip(*(guaranteed(data, rule, guarantee) for rule in rules), strict=True))

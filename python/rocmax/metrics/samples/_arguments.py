@@ -5,25 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks import samples as checks
 from rocmax._checks.dask import in_memory
-from rocmax._checks.samples import (
-    DROP,
-    F64,
-    all_in_memory,
-    complete,
-    directions,
-    labels,
-    named_columns,
-    names_of,
-    oriented,
-    rows_of,
-    scores,
-    warn_if_two_classes,
-    weights,
-)
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
+from rocmax._typing import F64
 from rocmax.metrics._words import label_text
 from rocmax.metrics.samples._sample import Kept, Sample, numbered, weight_name
 
@@ -99,7 +86,7 @@ class Arguments(NamedTuple):
     weight_kind: str | None = None
     n_dropped: int = 0
     names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
-    remedy: str = DROP  # what a caller can do about missing values; empty if there is no option
+    remedy: str = checks.DROP  # what a caller can do about missing values; empty if there is no option
     titled: bool = False  # whether the caller names the columns elsewhere
 
     @classmethod
@@ -120,36 +107,36 @@ class Arguments(NamedTuple):
         kind_of(options.get("weight_kind"))
         if sample_weight is not None and groups is not None:
             raise ValueError("groups and sample_weight cannot be given together")
-        y_true, y_score, sample_weight, groups = all_in_memory(y_true, y_score, sample_weight, groups)
+        y_true, y_score, sample_weight, groups = checks.all_in_memory(y_true, y_score, sample_weight, groups)
         by = None if by is None else in_memory(**{by_name: by})[0]
         held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups, by_name: by}
-        found, options["n_dropped"] = complete(missing, **held)
+        found, options["n_dropped"] = checks.complete(missing, **held)
         return cls(*found, **options, names=names)  # type: ignore[misc]  # options are those of Samples
 
     def rows(self, rows: NDArray[np.intp]) -> "Arguments":
         """Return some of the samples."""
         arrays = {name: getattr(self, name) for name in (*ARRAYS, "by")}
-        return self._replace(**{name: rows_of(values, rows) for name, values in arrays.items()}, n_dropped=0)
+        return self._replace(**{name: checks.rows_of(values, rows) for name, values in arrays.items()}, n_dropped=0)
 
     def of_two_classes(self) -> Sample:
         """Convert labels, scores, weights and clusters and check their shapes; the core checks the values."""
         name, of_scores = self.names
         advice = {"remedy": self.remedy} if self.remedy else {}
-        columns, models = named_columns(self.y_score, self.remedy, of_scores)
-        y, positive = labels(self.y_true, self.pos_label, name, **advice)
-        s = scores(columns, of_scores, **advice)
+        columns, models = checks.named_columns(self.y_score, self.remedy, of_scores)
+        y, positive = checks.labels(self.y_true, self.pos_label, name, **advice)
+        s = checks.scores(columns, of_scores, **advice)
         if len(s) != len(y):
             turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
             raise ValueError(f"{of_scores} has {len(s)} samples, {name} has {len(y)}; they must agree{turned}")
         if models is None and not self.titled:
-            warn_if_two_classes(s, columns, of_scores, positive)
-        lower = directions(self.higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
+            checks.warn_if_two_classes(s, columns, of_scores, positive)
+        lower = checks.directions(self.higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
         threads, weight, group = n_threads(self.n_jobs), self.sample_weight, None
         if weight is not None:
-            weight = weights(weight, len(y), weight_name(self.names), **advice)
+            weight = checks.weights(weight, len(y), weight_name(self.names), **advice)
         if self.groups is not None:
             group = numbered(self.groups, len(y), **advice)
-        s = oriented(s, lower)
+        s = checks.oriented(s, lower)
         of_caller = {"lower": lower, "n_dropped": self.n_dropped, "remedy": self.remedy, "model_names": models}
         kind, kept = kind_of(self.weight_kind), Kept(y, s, weight)
         return Sample(y, s, weight, threads, self.names, positive, kind, group, kept=kept, **of_caller)
@@ -162,7 +149,7 @@ class Strata:
         if isinstance(column, str) or np.ndim(column) != 1 or not len(column):
             raise ValueError(f"{name} must be a column with a value for each sample, got {shown(column)}")
         (values,) = in_memory(**{name: column})
-        self.names, place = names_of(values, len(values), name)
+        self.names, place = checks.names_of(values, len(values), name)
         self.place = place.astype(np.intp, copy=False)
         title = getattr(column, "name", None)
         self.title = label_text(title) if isinstance(title, str) and title else f"value of {name}"

@@ -7,22 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks import samples as checks
 from rocmax._checks.arrays import class_columns, unmasked
-from rocmax._checks.samples import (
-    F64,
-    named_columns,
-    names_of,
-    one_column,
-    oriented,
-    require_finite,
-    require_sum,
-    require_weights,
-    scores,
-    weights,
-)
 from rocmax._parameters import shown
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import names_of as frame_names
+from rocmax._typing import F64
 from rocmax.metrics.samples._arguments import Arguments, kind_of
 from rocmax.metrics.samples._sample import Sample, no_counts, numbered, require_clusters
 
@@ -83,14 +73,15 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
     y_score = given.y_score if model is None else given.y_score[model]
     advice = given.remedy
     y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
-    s = scores(named_columns(y_score, advice, name)[0] if isinstance(y_score, Mapping) else y_score, name, advice)
-    y = one_column(y, "y_true")
+    by_class = checks.named_columns(y_score, advice, name)[0] if isinstance(y_score, Mapping) else y_score
+    s = checks.scores(by_class, name, advice)
+    y = checks.one_column(y, "y_true")
     if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
         raise ValueError(
             f"multi_class needs y_true of shape (n_samples,) and {name} of shape (n_samples, n_classes), got {y.shape}"
             f" and {s.shape}"
         )
-    found, of = names_of(y, len(y), "y_true", advice)
+    found, of = checks.names_of(y, len(y), "y_true", advice)
     if order is not None:
         found, place = _among(order, found)
         of = place[of]
@@ -101,12 +92,12 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
             f"{name} has {s.shape[1]} columns, one per class, and {source} {len(found)} classes; leave out the columns"
             " of classes that do not occur, and samples of classes without a column"
         )
-    require_finite(s, name, advice, frame_names(y_score) or None)
+    checks.require_finite(s, name, advice, frame_names(y_score) or None)
     s = s if columns == sorted(columns) else s[:, columns]
-    weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
+    weight = None if given.sample_weight is None else checks.weights(given.sample_weight, len(y), remedy=advice)
     if weight is not None:
-        require_weights(weight, remedy=advice)
-        require_sum(weight)
+        checks.require_weights(weight, remedy=advice)
+        checks.require_sum(weight)
     kind = kind_of(given.weight_kind)
     # Inverse sampling probabilities do not count samples, whatever they add up to.
     counted = weight > 0 if weight is not None and kind == "sampling" else weight
@@ -120,7 +111,7 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
         )
     group = None if given.groups is None else numbered(given.groups, len(y), advice)
     require_clusters(group, "multi_class")
-    held = found, of, oriented(s, lower), weight, n_threads(given.n_jobs), kind, group, lower
+    held = found, of, checks.oriented(s, lower), weight, n_threads(given.n_jobs), kind, group, lower
     return Classes(*held, given.n_dropped, (str(model),), tuple(columns))
 
 

@@ -7,17 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._checks import samples as checks
 from rocmax._checks.arrays import unmasked
-from rocmax._checks.samples import (
-    F64,
-    label_classes,
-    names_of,
-    oriented,
-    require_finite,
-    require_sum,
-    require_two_classes,
-    require_weights,
-)
+from rocmax._typing import F64
 
 T = TypeVar("T")
 
@@ -290,14 +282,14 @@ def verify(data: Sample) -> None:
 def explain(data: Sample) -> None:
     """Raise the error that names what is wrong with `data`, if anything is."""
     advice = {"remedy": data.remedy} if data.remedy else {}
-    require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
+    checks.require_two_classes(checks.label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
     same = isinstance(data.lower, bool) or data.many
-    score = oriented(data.score, data.lower) if same else data.score
-    require_finite(score, data.score_name, **advice, columns=data.model_names)
+    score = checks.oriented(data.score, data.lower) if same else data.score
+    checks.require_finite(score, data.score_name, **advice, columns=data.model_names)
     if data.weight is None:
         return
-    require_weights(data.weight, data.weight_name, **advice)
-    require_sum(data.weight, data.weight_name)
+    checks.require_weights(data.weight, data.weight_name, **advice)
+    checks.require_sum(data.weight, data.weight_name)
     if len(np.unique(data.y[data.weight > 0])) < 2:
         raise ValueError(f"{data.weight_name} leaves one class only, or none: some weights of both must be above 0")
 
@@ -363,8 +355,8 @@ def numbered(groups: ArrayLike, n_samples: int, remedy: str = "") -> NDArray[np.
             held[place] = True
             return np.asarray((np.cumsum(held) - 1)[place])
     if not of_pairs:
-        return names_of(values, n_samples, "groups", remedy)[1]
-    names, places = zip(*(names_of(column, n_samples, "groups", remedy) for column in values.T), strict=True)
+        return checks.names_of(values, n_samples, "groups", remedy)[1]
+    names, places = zip(*(checks.names_of(column, n_samples, "groups", remedy) for column in values.T), strict=True)
     try:
         _, joined = np.unique(np.concatenate(names), return_inverse=True)
     except TypeError:

@@ -8,17 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._checks import samples as checks
-from rocmax._checks.arrays import (
-    class_columns,
-    in_numpy,
-    is_dask,
-    plain,
-    require_read,
-    require_unmasked,
-    two_of_column,
-    warn_of_order,
-)
+from rocmax._checks import arrays, samples as checks
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import F64
 from rocmax._parameters import as_float, check_choice, check_flag, is_one_of
@@ -105,12 +95,12 @@ def roc_auc_score(
     given = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     if not all(values is None or type(values) in _PLAIN for values in given.values()):
         for name, values in given.items():
-            require_read(values, name)
-            require_unmasked(values, name)
-        warn_of_order(**given)
-        y_true, y_score, sample_weight = (in_numpy(values) for values in given.values())
+            arrays.require_read(values, name)
+            arrays.require_unmasked(values, name)
+        arrays.warn_of_order(**given)
+        y_true, y_score, sample_weight = (arrays.in_numpy(values) for values in given.values())
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
-    if is_dask(y_true, y_score, sample_weight):
+    if arrays.is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:
             checks.number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
@@ -128,7 +118,8 @@ def roc_auc_score(
 def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
     """Return the columns of a frame in the order of the classes, if they are named after these."""
     try:
-        order = class_columns(y_score, np.unique(np.asarray(y_true if labels is None else labels)).tolist(), "y_score")
+        names = np.unique(np.asarray(y_true if labels is None else labels)).tolist()
+        order = arrays.class_columns(y_score, names, "y_score")
     except (TypeError, ValueError):  # as in scikit-learn, other names mean nothing
         return y_score
     return y_score if order is None or len(order) != y_score.shape[1] else np.asarray(y_score)[:, order]
@@ -154,7 +145,7 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
     if s.ndim == 2 and is_one_of(multi_class, ("ovr", "ovo")):
         return None
     checks.warn_if_two_classes(s, y_score, "y_score", 1)
-    y, s = plain(y), s if s.ndim == 2 else plain(s)
+    y, s = arrays.plain(y), s if s.ndim == 2 else arrays.plain(s)
     whole = max_fpr is None or max_fpr == 1
     measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
     try:
@@ -167,7 +158,7 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     """Return whole numbers or texts as labels for the core, which refuses a third; None of others, such as columns."""
     if np.ma.isMaskedArray(y_true) or isinstance(y_true, str):
         return None
-    kinds = two_of_column(y_true)
+    kinds = arrays.two_of_column(y_true)
     y = kinds[1] if kinds else np.asarray(y_true)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1 or not len(y) or (y.dtype == object and isinstance(y[0], bool)):
@@ -299,8 +290,8 @@ def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_job
     check_flag("drop_intermediate", options["drop_intermediate"])
     given = in_memory(y_true=y_true, y_score=y_score, sample_weight=options["sample_weight"])
     for values, argument in zip(given, ("y_true", "y_score", "sample_weight"), strict=True):
-        require_unmasked(values, argument)
-    y_true, y_score, weight = (in_numpy(values) for values in given)
+        arrays.require_unmasked(values, argument)
+    y_true, y_score, weight = (arrays.in_numpy(values) for values in given)
     options, precision_recall = {**options, "sample_weight": weight}, name == "precision_recall_curve"
     try:
         data = _sample(y_true, y_score, weight, options["pos_label"], n_jobs)

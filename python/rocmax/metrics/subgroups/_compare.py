@@ -17,19 +17,9 @@ from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.methods.base import Covariance, Query, joined
 from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import Sample, has_variance
-from rocmax.metrics.subgroups import _estimates as statistics
+from rocmax.metrics.subgroups import _estimates as statistics, _inference
 from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest
-from rocmax.metrics.subgroups._inference import (
-    BySubgroup,
-    Parts,
-    covariance_between_subgroups,
-    each,
-    held_by,
-    pooled_refusal,
-    reasons_last,
-    split,
-    totals_of,
-)
+from rocmax.metrics.subgroups._inference import BySubgroup, Parts
 from rocmax.metrics.variances._components import Shared, freedom_of, most_freedom
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
@@ -76,7 +66,7 @@ class SubgroupComparison(BySubgroup, Comparison):
             for row in whole[: len(self.pairs)]:
                 blank = {key: value if key in texts else np.nan for key, value in row.items()}
                 rows.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
-        return reasons_last([*rows, *whole])
+        return _inference.reasons_last([*rows, *whole])
 
     @property
     def _test_of_equality(self) -> str:
@@ -128,13 +118,13 @@ def compare_subgroups(
     result: Callable[[Covariance, Sample], Comparison],
 ) -> SubgroupComparison:
     """Compare models in every subgroup by `estimate`, and pool them; `result` tests pooled estimates."""
-    parts, measure = split(data, by), query.measure
-    results, lacking = each(parts, estimate)
+    parts, measure = _inference.split(data, by), query.measure
+    results, lacking = _inference.each(parts, estimate)
     comparisons = {name: one for name, (one, _) in results.items()}
-    totals = totals_of(comparisons)
+    totals = _inference.totals_of(comparisons)
     share = statistics.shares_of(totals, "pairs")
     values, blocks = (np.array([one[k] for _, one in results.values()]) for k in (0, 1))
-    sums, n_clusters = covariance_between_subgroups(parts, results, measure)
+    sums, n_clusters = _inference.covariance_between_subgroups(parts, results, measure)
     matrix = np.tensordot(share**2, blocks, 1)
     if sums is not None:
         matrix += _between(sums, np.repeat(share, data.n_models), data.n_models)
@@ -151,7 +141,7 @@ def compare_subgroups(
     if n_clusters is not None:
         of_parts = [Shared(matrix, n_clusters - 1.0)]
     whole = Covariance(share @ values, matrix, replicates=drawn).of_parts(of_parts)
-    whole = whole._replace(refused=pooled_refusal(parts, comparisons, query))
+    whole = whole._replace(refused=_inference.pooled_refusal(parts, comparisons, query))
     freedoms = [one.freedom for _, one in results.values() if one.freedom is not None]
     if len(freedoms) == len(results):
         samples = [parts.samples[name] for name in results]
@@ -173,7 +163,7 @@ def compare_subgroups(
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
         whole = whole._replace(own=pooled_own, freedom=freedom)
     return SubgroupComparison(
-        **held_by(lambda: result(whole, data), comparisons, lacking),
+        **_inference.held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
         equality=_same(parts, list(results), values, [one for _, one in results.values()], sums, n_clusters, measure),

@@ -7,18 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import (
-    FEW,
-    Law,
-    Limits,
-    Tails,
-    dual,
-    either,
-    of_share,
-    satterthwaite,
-    wald_limits,
-    within,
-)
+from rocmax.metrics.intervals import _interval as intervals
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, either, satterthwaite
 from rocmax.metrics.intervals._joint import f_tail, freedom_of_parts, joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.rates import Rate
@@ -194,12 +184,12 @@ def pooled(estimates: Estimates, shares: Any, measure: Measure, *, wider: bool =
         estimates = estimates._replace(variance=estimates.of_means)
     estimate, variance, freedom = _means(estimates, shares)
     if measure.bounds[0] == -np.inf:
-        limits = wald_limits(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
+        limits = intervals.wald_limits(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
         return Interval(estimate, variance, limits, "delong")
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     source = None
     if measure.counts_pairs:
-        few = ~inside | (shares.held(estimates.sizes).min(axis=1) < FEW)
+        few = ~inside | (shares.held(estimates.sizes).min(axis=1) < intervals.FEW)
         source = "newcombe" if few.all() else None
         limits = _with_newcombe(limits, few, inside & wider, estimate, shares, estimates.sizes)
     elif not inside.all():
@@ -231,14 +221,15 @@ def of_alerts(mean: Interval, samples: Sequence[Sample], shares: F64, measure: M
     sizes = np.full_like(spread, size)
     np.divide(spread, mean.variance, out=sizes, where=(spread > 0) & (spread < mean.variance * size))
     few = ~is_normal(mean, (least, most), _ERROR)
-    return mean._replace(limits=either(few, of_share(mean.estimate, sizes, (least, most)), mean.limits), method="score")
+    own = intervals.of_share(mean.estimate, sizes, (least, most))
+    return mean._replace(limits=either(few, own, mean.limits), method="score")
 
 
 def of_unseen_range(samples: Sequence[Sample], shares: F64, measure: Measure) -> bool:
     """Whether few clusters or weighted samples set the range of areas: how far, their components do not see."""
     if Trait.AREA not in measure.traits or not any(is_design(one) for one in samples):
         return False
-    return bool(shares @ [measure.limiting_sizes(one.effective)[1][0] for one in samples] < FEW)
+    return bool(shares @ [measure.limiting_sizes(one.effective)[1][0] for one in samples] < intervals.FEW)
 
 
 def summed(ends: F64, shares: F64) -> F64:
@@ -261,7 +252,7 @@ def of_scores(mean: Interval, parts: Sequence[Limits], shares: F64) -> Interval:
         low, high = summed(np.array(levels).swapaxes(1, 2), shares)
         return np.minimum(low, at), np.maximum(high, at)
 
-    return mean._replace(limits=Limits(ends, dual(at, ends)), method="score", source=None)
+    return mean._replace(limits=Limits(ends, intervals.dual(at, ends)), method="score", source=None)
 
 
 def _means(estimates: Estimates, shares: Any) -> tuple[F64, F64, F64]:
@@ -323,7 +314,7 @@ def _with_newcombe(
             side[few] = np.where(both, side[few], of_few)
         return found
 
-    return Limits(ends, within(0.0, 1.0, tails))
+    return Limits(ends, intervals.within(0.0, 1.0, tails))
 
 
 def _holding(estimate: F64, moved: F64, limits: Limits) -> Limits:
@@ -361,7 +352,7 @@ def contrasts(estimates: Estimates, first: Any, second: Any, measure: Measure) -
         down = _combined(own - a_low, b_high - other, r)
         return d - down, d + _combined(a_high - own, other - b_low, r)
 
-    return d, error, Limits(ends, dual(d, ends))
+    return d, error, Limits(ends, intervals.dual(d, ends))
 
 
 def _combined(one: F64, other: F64, r: F64) -> F64:
