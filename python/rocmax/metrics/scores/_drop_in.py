@@ -92,19 +92,10 @@ def roc_auc_score(
     .. [2] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9, 1989.
        :doi:`10.1177/0272989X8900900307`
     """
-    given = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
-    if not all(values is None or type(values) in _PLAIN for values in given.values()):
-        for name, values in given.items():
-            arrays.require_read(values, name)
-            arrays.require_unmasked(values, name)
-        arrays.warn_of_order(**given)
-        y_true, y_score, sample_weight = (arrays.in_numpy(values) for values in given.values())
+    if not all(values is None or type(values) in _PLAIN for values in (y_true, y_score, sample_weight)):
+        y_true, y_score, sample_weight = _read(y_true, y_score, sample_weight)
+        arrays.warn_of_order(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
-    if arrays.is_dask(y_true, y_score, sample_weight):
-        if max_fpr is not None:
-            checks.number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
-        y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
-        return roc_auc_score(y_true, y_score, sample_weight=weight, **options)
     if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns"):
         y_score = _by_name(y_true, y_score, labels)
     if is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS):
@@ -113,6 +104,15 @@ def roc_auc_score(
             return area
     with checks.naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
         return checks.scikit_learn("roc_auc_score")(y_true, y_score, sample_weight=sample_weight, **options)
+
+
+def _read(y_true: Any, y_score: Any, sample_weight: Any) -> list[Any]:
+    """Return what numpy can read: dask collections in memory, tensors as arrays, nothing masked."""
+    names = "y_true", "y_score", "sample_weight"
+    given = in_memory(**dict(zip(names, (y_true, y_score, sample_weight), strict=True)))
+    for name, values in zip(names, given, strict=True):
+        arrays.require_unmasked(values, name)
+    return [arrays.in_numpy(values) for values in given]
 
 
 def _by_name(y_true: Any, y_score: Any, labels: Any) -> Any:
@@ -288,10 +288,7 @@ def precision_recall_curve(
 def _points(name: str, y_true: Any, y_score: Any, options: dict[str, Any], n_jobs: int | None) -> tuple[F64, F64, F64]:
     """Return the core's points; where it refuses the input, what scikit-learn's function returns or raises."""
     check_flag("drop_intermediate", options["drop_intermediate"])
-    given = in_memory(y_true=y_true, y_score=y_score, sample_weight=options["sample_weight"])
-    for values, argument in zip(given, ("y_true", "y_score", "sample_weight"), strict=True):
-        arrays.require_unmasked(values, argument)
-    y_true, y_score, weight = (arrays.in_numpy(values) for values in given)
+    y_true, y_score, weight = _read(y_true, y_score, options["sample_weight"])
     options, precision_recall = {**options, "sample_weight": weight}, name == "precision_recall_curve"
     try:
         data = _sample(y_true, y_score, weight, options["pos_label"], n_jobs)
