@@ -183,26 +183,22 @@ def infer(  # with samples first, the measure is second
 
 
 def _of_measure(samples: Samples, query: Query) -> Any:
-    measure, several = query.measure, query.measure.multi_class != "raise"
-    if samples.by is not None and several:
+    measure, by = query.measure, samples.by
+    if by is not None and measure.multi_class != "raise":
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     data = samples.of(measure)
     known = Known.of(data)
     (query.method or default_method(measure, known)).check(measure, known, methods.METHODS)
     query = query._replace(known=known)
 
-    def of_subgroups(one: Sample) -> Inference:
-        inference = in_subgroups(one, samples.by, query, inferred, _result)
+    def of(one: Sample | Classes) -> Inference:
+        if isinstance(one, Classes):
+            return inferred(one, query)
+        inference = inferred(one, query) if by is None else in_subgroups(one, by, query, inferred, _result)
         warn_below_chance(measure, [one], inference.confidence_interval)
         return inference
 
-    if isinstance(data, Classes):
-        inference: Any = inferred(data, query)
-    elif samples.by is None:
-        inference = inferred(data, query)
-        warn_below_chance(measure, [data], inference.confidence_interval)
-    else:
-        inference = _inference.of_models(data, of_subgroups)
+    inference = _inference.of_models(data, of) if isinstance(data, Sample) and by is not None else of(data)
     if isinstance(data, Sample):
         methods.warn_of_scores(measure, [samples], [data])
     warn_unless_counts(samples.weight_kind, data.weight)
