@@ -41,7 +41,7 @@ from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import Shared, covariance_of, decided, variance_parts
 from rocmax.metrics.variances._resample import check_seed, seed_of
 
-_SUMMED = ("n_samples", "n_dropped", "weight_kind")
+_OF_EACH = ("n_pos", "n_neg", "n_samples", "n_dropped", "weight_kind")
 # Pairs that are tested at a time: the replicates of all might not fit in memory.
 _PAIRS = 256
 _NONE = 1e-24  # variance, over the square of the measure's span: that of rounding
@@ -386,13 +386,10 @@ def _result_of(query: Query, compared: _Compared, samples: list[Any]) -> Compari
         )
     else:
         pairs = _pair_tests(query, compared, names)
-    first = samples[0]
-    several = isinstance(first, Classes)
-    paired = several or len(samples) == 1
-    sizes = [one.sizes if several else one.totals for one in samples]
-    n_pos, n_neg = sizes[0] if paired else map(tuple, zip(*sizes, strict=True))
+    paired = isinstance(samples[0], Classes) or len(samples) == 1
     if not paired:
-        counted, dropped, kinds = zip(*(map(of_samples(one).get, _SUMMED) for one in samples), strict=True)
+        every = zip(*(map(of_samples(one).get, _OF_EACH) for one in samples), strict=True)
+        made["n_pos"], made["n_neg"], counted, dropped, kinds = every
         made |= {"n_samples": None if None in counted else sum(counted), "n_dropped": sum(dropped)}
         made["weight_kind"] = next(filter(None, kinds), None)
         made["higher_is_better"] = higher_of(np.array([one.lower for one in samples]))
@@ -407,9 +404,6 @@ def _result_of(query: Query, compared: _Compared, samples: list[Any]) -> Compari
         margin=hypothesis.margin,
         adjust=query.adjust,
         confidence_level=level,
-        n_pos=n_pos,
-        n_neg=n_neg,
-        pos_label=None if several else first.pos_label,
         measure=query.measure,
         resampling=compared.method.for_weights(query.known.weight_kind).resampling,
         no_interval=refused,

@@ -288,10 +288,9 @@ def _result(interval: Interval, query: Query, data: Sample | Classes, **made: An
         warn(CoverageWarning(f"{fact}; {advice}", fact, better if wider else None))
     names: tuple[str, ...] | None
     if isinstance(data, Classes):
-        many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes
-        names = tuple(map(words.label_text, data.names))
+        many, names = measure.average is None, tuple(map(words.label_text, data.names))
     else:
-        many, pos_label, (n_pos, n_neg), names = data.many, data.pos_label, data.totals, data.model_names
+        many, names = data.many, data.model_names
 
     def shaped(values: F64) -> Any:
         return values if many else float(values[0])
@@ -300,8 +299,7 @@ def _result(interval: Interval, query: Query, data: Sample | Classes, **made: An
     if hypothesis is not None:
         tested = (np.broadcast_to(x, interval.estimate.shape).copy() for x in hypothesis.test(interval.limits.tails))
         made |= dict(zip(("statistic", "pvalue"), map(shaped, tested), strict=True))
-        made |= {"null_value": hypothesis.null, "alternative": hypothesis.alternative}
-        made["margin"] = hypothesis.margin
+        made |= {"null_value": hypothesis.null, "alternative": hypothesis.alternative, "margin": hypothesis.margin}
     if interval.replicates is not None:
         made["replicates"] = interval.replicates if many else interval.replicates[:, 0]
         method = query.method or default_method(measure, query.known)
@@ -311,11 +309,8 @@ def _result(interval: Interval, query: Query, data: Sample | Classes, **made: An
         variance=shaped(interval.variance),
         standard_error=shaped(np.sqrt(interval.variance)),
         confidence_interval=ConfidenceInterval(shaped(low), shaped(high)),
-        n_pos=n_pos,
-        n_neg=n_neg,
         method=interval.method,
         confidence_level=question.level,
-        pos_label=pos_label,
         names=names if many else None,
         measure=measure,
         resampling=resampling,

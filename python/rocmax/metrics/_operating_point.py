@@ -660,14 +660,11 @@ def operating_point(  # with samples first, the threshold is second
     made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}
     criteria = [rule.criterion for rule in rules]
     return OperatingPoint(
-        pos_label=data.pos_label,
         criterion=(criteria if any(criteria) else None) if several else criteria[0],
         guarantee=None if reached is None else shaped(np.array(reached)),
         prevalence=n_pos / (n_pos + n_neg) if prevalence is None else prevalence,
         prevalence_known=known,
         confidence_level=level,
-        n_pos=n_pos,
-        n_neg=n_neg,
         method="wilson" if bootstrap is None else bootstrap.name,
         resampling=resampling,
         **of_samples(data),

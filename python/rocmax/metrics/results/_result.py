@@ -293,10 +293,14 @@ def table(n_rows: int, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def of_samples(data: Sample | Classes) -> dict[str, Any]:
-    """Return the fields of :class:`Measured` that describe samples."""
+    """Return the fields of results that describe samples."""
+    n_pos, n_neg = data.sizes if isinstance(data, Classes) else data.totals
     of_pairs = isinstance(data, Sample) and data.of_pairs  # operating points are never of pairs
     counts = isinstance(data, Sample) and data.steps is not None
     found: dict[str, Any] = {
+        "n_pos": n_pos,
+        "n_neg": n_neg,
+        "pos_label": None if isinstance(data, Classes) else data.pos_label,
         "weight_kind": None if data.weight is None or counts else data.weight_kind,
         "n_samples": None if counts else data.n_counted,
         "n_subjects" if of_pairs else "n_groups": data.n_groups,
