@@ -78,12 +78,10 @@ class SubgroupComparison(BySubgroup, Comparison):
         return self._pooled
 
     def _lines(self) -> list[str]:
-        kept = ["subgroup"] + (["model_a", "model_b"] if len(self.pairs) > 1 else [])
-        kept += ["estimate_a", "estimate_b"] if len(self.pairs) == 1 else []
-        kept += ["difference", "standard_error", "ci_low", "ci_high", "pvalue"]
-        kept += ["pvalue_adjusted"] if self.adjust else []
-        kept += ["n_pos", "n_neg", "no_interval"]
-        rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
+        hidden = {"measure", "caught_a", "caught_b", "alerts", "statistic", "df", "weight_kind"}
+        hidden |= {"model_a", "model_b"} if len(self.pairs) == 1 else {"estimate_a", "estimate_b"}
+        hidden |= set() if self.adjust else {"pvalue_adjusted"}
+        rows = [{name: row[name] for name in row if name not in hidden} for row in self.rows()]
         how = f"; adjusted by {ADJUSTMENTS[self.adjust]}" if self.adjust and len(self.pairs) == 1 else ""
         how += " over subgroups" if self.adjust else ""
         return [
