@@ -347,24 +347,21 @@ class Samples(Value):
         return len(self._given.y_true if self._of_classes else self.two.y)
 
     def __repr__(self) -> str:
-        given = self._given
+        given, names = self._given, self.names
+        data: Any = self._first_model if self._of_classes else self.two
         if self._of_classes:
-            names, data = self.names, self._first_model
             parts = [f"{len(data.names)} classes, {len(self):,} samples"]
-            weight, group = data.weight, data.group
         else:
-            names, two = self.names, self.two
-            label = "" if two.pos_label in (1, True) else f" ({shown(two.pos_label)})"
-            parts = [f"{two.totals[0]:,.12g} positive{label}, {two.totals[1]:,.12g} negative"]
-            parts += [f"{two.n_models} models"] if two.n_models > 1 and not names else []
-            weight, group = two.weight, two.group
+            label = "" if data.pos_label in (1, True) else f" ({shown(data.pos_label)})"
+            parts = [f"{data.totals[0]:,.12g} positive{label}, {data.totals[1]:,.12g} negative"]
+            parts += [f"{data.n_models} models"] if data.n_models > 1 and not names else []
         if names:
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             parts += [f"model{'s' * (len(names) > 1)} {', '.join(names[:_LISTED])}{more}"]
         parts += [] if given.higher_is_better is True else [f"higher_is_better={shown(given.higher_is_better)}"]
-        parts += [] if weight is None else [f"{given.weight_kind or KINDS[0]} weights"]
-        if group is not None:
-            parts += [f"{int(group.max()) + 1:,} {'groups' if group.ndim == 1 else 'subjects of pairs'}"]
+        parts += [] if data.weight is None else [f"{given.weight_kind or KINDS[0]} weights"]
+        if data.group is not None:
+            parts += [f"{data.n_groups:,} {'groups' if data.group.ndim == 1 else 'subjects of pairs'}"]
         parts += [] if given.by is None else [f"{len(names_of(given.by, len(self), 'by')[0]):,} subgroups"]
         parts += [f"{given.n_dropped:,} left out"] if given.n_dropped else []
         return f"Samples({'; '.join(parts)})"
