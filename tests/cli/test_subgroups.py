@@ -85,7 +85,7 @@ def test_misuse(data: Path, tmp_path: Path, run: Run) -> None:
     how = [data, "--label", "y", "--score", "a", "b"]
     for said, command, *asked in (
         ("at most 100 subgroups", "evaluate", "--by", "id"),
-        ("any method but 'venkatraman'", "compare", "--by", "site", "--method", "venkatraman"),
+        ("methods but 'venkatraman'", "compare", "--by", "site", "--method", "venkatraman"),
         (
             "a forest plot shows the difference of two models, got 3",
             "compare",
