@@ -207,5 +207,5 @@ def test_bad_values_in_one_partition_are_named():
         metrics.partial_auc_score(lazy(Y), masked)
     with pytest.raises(ValueError, match="y_score must be a dask array of one or two dimensions"):
         metrics.partial_auc_score(Y, da.ones((3_000, 2, 2)))
-    with pytest.raises(ValueError, match="sample_weight has shape"):
+    with pytest.raises(ValueError, match="sample_weight must have shape"):
         metrics.partial_auc_score(lazy(Y), lazy(S), sample_weight=lazy(W[:100]))

@@ -23,7 +23,7 @@ NAMES = ["x", "flag", "holes", "rare", "code"]
 
 
 def found(*parts, trained=None):
-    changes = Changes(NAMES, trained_columns(training()) if trained is None else trained, 4)
+    changes = Changes(NAMES, trained_columns(training()) if trained is None else trained, 4, np.zeros(4, dtype=bool))
     for part in parts:
         changes.add(part)
     return changes.found()
@@ -141,7 +141,7 @@ def test_the_first_columns_are_named():
 
 def test_other_numbers_than_0_and_1_in_a_flag():
     trained = np.random.default_rng(0).integers(0, 2, size=(200, 1)).astype(float)
-    for flags, n in ((np.array([True]), 1), (None, 0)):
+    for flags, n in ((np.array([True]), 1), (np.array([False]), 0)):
         changes = Changes(["f"], trained_columns(trained), 1, flags)
         changes.add(np.r_[trained, [[2.0]] * 9])
         assert len(changes.found()) == n

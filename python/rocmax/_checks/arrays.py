@@ -1,7 +1,7 @@
 """Arrays, frames and series of other libraries: as NumPy arrays, and their ordered categories and index labels."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -165,12 +165,6 @@ def _rows(texts: Any) -> NDArray[np.uint32]:
 
 def _codes(codes: Any) -> NDArray[np.uint32]:
     return np.asarray(codes).astype(np.uint32, copy=False)[:, None]
-
-
-def columns_of(frame: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the name and the values of every column of a frame; nothing for other values."""
-    for k, name in enumerate(names_of(frame)):
-        yield name, frame.iloc[:, k] if hasattr(frame, "iloc") else frame[name]
 
 
 def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None:

@@ -21,7 +21,6 @@ def in_memory(**given: Any) -> list[Any]:
     import dask
 
     lazy = {name: _array(values, name) for name, values in given.items() if is_dask(values)}
-    _require_one_length(lazy)
     labels = next(iter(given))
     wholes = {name: _Whole(array) for name, array in lazy.items()}
     places, tasks = [], []
@@ -48,7 +47,6 @@ def accumulated(new: Callable[[], Any], given: dict[str, Any]) -> Any:
         name: _array(values, name) if is_dask(values) else da.from_array(np.asarray(values))
         for name, values in given.items()
     }
-    _require_one_length(arrays)
     if not any(np.isnan(array.shape[0]) for array in arrays.values()):
         rows = arrays["y_score"].chunks[0]
         arrays = {name: array.rechunk({0: rows}) for name, array in arrays.items()}
@@ -71,15 +69,6 @@ def _array(values: Any, name: str) -> Any:
     if not hasattr(array, "to_delayed") or getattr(array, "ndim", 0) not in (1, 2):
         raise ValueError(f"{name} must be a dask array of one or two dimensions, got {values!r}")
     return array.rechunk({1: -1}) if array.ndim == 2 else array
-
-
-def _require_one_length(arrays: dict[str, Any]) -> None:
-    """Check that the known lengths agree, before any work."""
-    shapes = {name: array.shape for name, array in arrays.items() if not np.isnan(array.shape[0])}
-    for name, shape in shapes.items():
-        first = next(iter(shapes))
-        if shape[0] != shapes[first][0]:
-            raise ValueError(f"{name} has shape {shape}, {first} has {shapes[first]}: they must have as many rows")
 
 
 class _Whole:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.arrays import (
     coded,
-    columns_of,
     declared_order,
     in_numpy,
     listed,
@@ -192,14 +191,16 @@ def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
         raise ValueError(f"{name} has no label at index {_first(missing)}, got {y[missing][0]}; {remedy}")
 
 
-def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
+def scores(y_score: Any, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
     """Return scores as floats of shape (n_samples,) or (n_samples, n_models), ordered categories as their ranks."""
-    by_column = bool(frame_names(y_score))
-    if not by_column or hasattr(y_score, "iloc"):
+    names, of_pandas = frame_names(y_score), hasattr(y_score, "iloc")
+    by_column = bool(names)
+    if not by_column or of_pandas:
         s = unmasked(coded(y_score, name), name, remedy or _LEAVE)
         by_column = by_column and s.dtype.kind not in "fiub" and s.size > 0
     if by_column:  # always of polars and pyarrow, which make numbers of dates beside numbers
-        s = np.column_stack([scores(each, f"{name}[{_name(of)!r}]", remedy) for of, each in columns_of(y_score)])
+        each = [y_score.iloc[:, k] if of_pandas else y_score[of] for k, of in enumerate(names)]
+        s = np.column_stack([scores(of, f"{name}[{_name(k)!r}]", remedy) for k, of in zip(names, each, strict=True)])
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in SCORES:

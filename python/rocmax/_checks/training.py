@@ -123,7 +123,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
         with _checks("X"):
-            options = {**_options(estimator), "ensure_min_samples": 1 + reset}
+            missing = {"ensure_all_finite": "allow-nan"} if getattr(estimator, "_takes_missing", False) else {}
+            options = {**_FEATURES, **missing, "ensure_min_samples": 1 + reset}
             made = _canonical(validate_data(estimator, X, reset=reset, **options))
         _check_order(estimator, X, reset=reset)
         return made
@@ -187,12 +188,6 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
     """Return features and labels, of one length."""
     X = check_features(estimator, X, reset=True)
     return X, check_labels(y, X, multi_output=multi_output)
-
-
-def _options(estimator: Any) -> dict[str, Any]:
-    """Return the options of scikit-learn's checks of features."""
-    missing = getattr(estimator, "_takes_missing", False)
-    return {**_FEATURES, "ensure_all_finite": "allow-nan"} if missing else _FEATURES
 
 
 def _is_plain(values: Any, ndim: int) -> bool:

@@ -467,21 +467,10 @@ def subgroups(frame: pl.DataFrame, name: str) -> pl.Series:
 
 def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each row's cluster, or of two columns those of both subjects, one for a name in both."""
-    found = [names(frame, name, "group") for name in columns]
-    if len({series.dtype for series in found}) > 1:
-        found = [_whole(series) for series in found]
-        if not all(series.dtype.is_integer() for series in found):
-            found = [series.cast(pl.String) for series in found]
-    ranks = pl.concat([series.to_frame() for series in found]).to_series().rank("dense")
+    found = [names(frame, name, "group").to_frame() for name in columns]
+    ranks = pl.concat(found, how="vertical_relaxed").to_series().rank("dense")
     numbers = ranks.to_numpy().astype(np.int64).reshape(len(found), -1)
     return numbers[0] if len(found) == 1 else numbers.T
-
-
-def _whole(series: pl.Series) -> pl.Series:
-    """Return whole numbers as integers of 128 bits, anything else as it is."""
-    if series.dtype.is_integer() or (series.dtype.is_float() and bool((series == series.floor()).all())):
-        return series.cast(pl.Int128)
-    return series
 
 
 def scores(

@@ -245,8 +245,6 @@ def _trees(data: FitTable, n_folds: int | None) -> Choice:
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(data.fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
-    if (fewest := min(data.positive.sum(), (~data.positive).sum())) < _FEWEST:
-        log(f"boosted trees: few held-out rows of {fewest} of a class choose the number of rounds; see --model linear")
     with report.warned(notes=data.notes):
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight)

@@ -135,8 +135,7 @@ class Schema:
 
     def flags(self) -> AnyArray:
         """Return which of `numeric` are flags."""
-        kinds = {column.name: column.kind for column in self.columns}
-        return np.array([kinds[name] == "flag" for name in self.numeric], dtype=bool)
+        return np.array([one.kind == "flag" for one in self.columns if one.kind in ("number", "flag")], dtype=bool)
 
     def listed(self) -> dict[str, list[str]]:
         """Return the names of the columns by what they are, in words."""
@@ -202,16 +201,15 @@ def trained_columns(X: AnyArray) -> F64:
 class Changes:
     """Compares the columns of a table with those of training, batch by batch."""
 
-    def __init__(self, names: Sequence[Any], trained: F64, n_numeric: int | None = None, flags: Any = None) -> None:
+    def __init__(self, names: Sequence[Any], trained: F64, n_numeric: int, flags: AnyArray) -> None:
         """Remember the names of columns, those after `n_numeric` being categories, and `flags`, which hold 0 and 1."""
         self.names, self.trained = names, trained
         low, high = trained[1:3]
         with np.errstate(over="ignore", invalid="ignore"):
             wide = np.where(high > low, high - low, np.inf)
-            if flags is not None:
-                wide[: len(flags)][flags] = 0.0
+            wide[: len(flags)][flags] = 0.0
             self.ends = low - wide, high + wide
-        self.is_number = np.arange(len(names)) < (len(names) if n_numeric is None else n_numeric)
+        self.is_number = np.arange(len(names)) < n_numeric
         self.n_rows = 0
         self.missing, self.far, self.outside = (np.zeros(len(names), dtype=np.int64) for _ in range(3))
         self.low, self.high = np.full(len(names), np.nan), np.full(len(names), np.nan)
