@@ -20,7 +20,6 @@ METRICS = [
     "measures",
     "variances",
     "methods",
-    "_plan",
     "results",
     "scores",
     "subgroups",

@@ -10,7 +10,6 @@ from rocmax.metrics._operating_point import (
     operating_point as operating_point,
 )
 from rocmax.metrics._permutation import PermutationTest as PermutationTest, permutation_test as permutation_test
-from rocmax.metrics._plan import LabelPlan as LabelPlan, label_plan as label_plan
 from rocmax.metrics._power import (
     SampleSize as SampleSize,
     auc_power as auc_power,
@@ -46,6 +45,7 @@ from rocmax.metrics.methods.delong import (
     Wu as Wu,
 )
 from rocmax.metrics.methods.mcnemar import Venkatraman as Venkatraman
+from rocmax.metrics.methods.planned import LabelPlan as LabelPlan, label_plan as label_plan
 from rocmax.metrics.methods.score import Score as Score
 from rocmax.metrics.reader_study._analysis import mrmc_analysis as mrmc_analysis
 from rocmax.metrics.reader_study._froc import froc_curve as froc_curve, froc_readings as froc_readings
