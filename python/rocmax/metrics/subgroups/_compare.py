@@ -19,7 +19,7 @@ from rocmax.metrics.results._comparison import Comparison
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups import _estimates as statistics, _inference
 from rocmax.metrics.subgroups._estimates import Estimates, Shares, SubgroupTest
-from rocmax.metrics.subgroups._inference import BySubgroup, Parts
+from rocmax.metrics.subgroups._inference import BySubgroup
 from rocmax.metrics.variances._components import Shared, freedom_of, most_freedom
 
 _REGULAR = 1e8  # condition of a covariance of differences that has an inverse
@@ -119,43 +119,37 @@ def compare_subgroups(
     parts, measure = _inference.split(data, by), query.measure
     results, lacking = _inference.each(parts, estimate)
     comparisons = {name: one for name, (one, _) in results.items()}
-    totals = _inference.totals_of(comparisons)
-    share = statistics.shares_of(totals, "pairs")
-    values, blocks = (np.array([one[k] for _, one in results.values()]) for k in (0, 1))
+    held, samples = [one for _, one in results.values()], [parts.samples[name] for name in results]
+    sizes = np.array([one.effective for one in samples], dtype=np.float64)
+    share = statistics.shares_of(_inference.totals_of(comparisons), "pairs")
+    values, blocks = (np.array([one[k] for one in held]) for k in (0, 1))
     sums, n_clusters = _inference.covariance_between_subgroups(parts, results, measure)
     matrix = np.tensordot(share**2, blocks, 1)
     if sums is not None:
         matrix += _between(sums, np.repeat(share, data.n_models), data.n_models)
-    replicates = [one.replicates for _, one in results.values()]
-    drawn = None
-    if all(one is not None for one in replicates):
-        drawn = sum(part * one for part, one in zip(share, replicates, strict=True))
-    of_parts = [
-        Shared(size**2 * part, freedom)
-        for size, (_, one) in zip(share, results.values(), strict=True)
-        for part, freedom in one.parts
-        if part is not None
-    ]
+    replicates = [part * one.replicates for part, one in zip(share, held, strict=True) if one.replicates is not None]
+    drawn = sum(replicates) if len(replicates) == len(held) else None
+    of_each = zip(share, (one.parts for one in held), strict=True)
+    of_parts = [Shared(size**2 * part, df) for size, own in of_each for part, df in own if part is not None]
     if n_clusters is not None:
         of_parts = [Shared(matrix, n_clusters - 1.0)]
     whole = Covariance(share @ values, matrix, replicates=drawn).of_parts(of_parts)
     whole = whole._replace(refused=_inference.pooled_refusal(parts, comparisons, query))
-    freedoms = [one.freedom for _, one in results.values() if one.freedom is not None]
-    if len(freedoms) == len(results):
-        samples = [parts.samples[name] for name in results]
-        sizes, own = np.array([one.effective for one in samples], dtype=np.float64), []
+    freedoms = [one.freedom for one in held if one.freedom is not None]
+    if len(freedoms) == len(held):
+        own = []
         for k, value in enumerate(values.T):
             crossing = None if sums is None else sums[k :: data.n_models].tocsr()
             of_model = blocks[:, k, k], np.array(freedoms)[:, k, k], sizes, n_clusters, crossing
             own.append(statistics.pooled(Estimates(value, *of_model), Shares(share[None]), measure))
-        scores = [one.own for _, one in results.values() if one.own is not None and one.own.method == "score"]
+        scores = [one.own for one in held if one.own is not None and one.own.method == "score"]
         pooled_own = statistics.of_alerts(joined(own), samples, share, measure)
         # Of cuts and areas the errors of both models are skewed alike; of means they are biased, too.
         if isinstance(measure, MeanMeasure):
             summed = statistics.needs_scores(pooled_own, samples, share, measure)
         else:
             summed = statistics.of_unseen_range(samples, share, measure)
-        if summed and len(scores) == len(results) and sums is None:
+        if summed and len(scores) == len(held) and sums is None:
             pooled_own = statistics.of_scores(pooled_own, [one.limits for one in scores], share)
         shared = [Shared(part**2 * block, own) for part, block, own in zip(share, blocks, freedoms, strict=True)]
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
@@ -164,7 +158,7 @@ def compare_subgroups(
         **_inference.held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
-        equality=_same(parts, list(results), values, [one for _, one in results.values()], sums, n_clusters, measure),
+        equality=_same(samples, sizes, values, held, sums, n_clusters, measure),
         not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
@@ -179,18 +173,10 @@ def _between(sums: Any, share: F64, n_models: int) -> F64:
 
 
 def _same(
-    parts: Parts,
-    kept: list[Any],
-    values: F64,
-    held: list[Covariance],
-    sums: Any,
-    n_clusters: float | None,
-    measure: Measure,
+    samples: list[Sample], sizes: F64, values: F64, held: list[Covariance], sums: Any, n_clusters: Any, measure: Measure
 ) -> SubgroupTest:
     """Test that the differences of models are the same in all subgroups."""
-    samples, blocks = [parts.samples[name] for name in kept], np.array([one.matrix for one in held])
-    k = samples[0].n_models
-    sizes = np.array([one.effective for one in samples], dtype=np.float64)
+    blocks, k = np.array([one.matrix for one in held]), samples[0].n_models
     enough = has_variance(sizes.min(axis=1)) & np.isfinite(blocks).all(axis=(1, 2))
     apart = np.diff(np.eye(k), axis=0)
     effects, spreads = values @ apart.T, apart @ blocks @ apart.T
