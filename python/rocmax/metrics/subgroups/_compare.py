@@ -155,11 +155,8 @@ def compare_subgroups(
         freedom = freedom_of(shared) if n_clusters is None else np.full_like(freedoms[0], n_clusters - 1.0)
         whole = whole._replace(own=pooled_own, freedom=freedom)
     return SubgroupComparison(
-        **_inference.held_by(lambda: result(whole, data), comparisons, lacking),
-        by=parts.by,
-        subgroups=comparisons,
+        **_inference.held_by(lambda: result(whole, data), parts, comparisons, lacking),
         equality=_same(samples, sizes, values, held, sums, n_clusters, measure),
-        not_estimable=lacking,
         n_clusters_crossed=n_clusters,
     )
 

@@ -442,12 +442,9 @@ def in_subgroups(
     if reason is not None:
         interval = without_limits(interval.estimate, interval.method, reason)
     return SubgroupInference(
-        **held_by(lambda: result(interval, query, data), results, lacking),
-        by=parts.by,
-        subgroups=results,
+        **held_by(lambda: result(interval, query, data), parts, results, lacking),
         equality=statistics.equality(moments, measure),
         differences=from_the_rest(moments, results, measure, query.question.level),
-        not_estimable=lacking,
         moments=moments,
     )
 
@@ -464,17 +461,15 @@ def pooled_refusal(parts: Parts, results: Mapping[Any, Measured], query: Query) 
     return None
 
 
-def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:
+def held_by(whole: Callable[[], Any], parts: Parts, subgroups: dict[Any, Any], lacking: Any) -> dict[str, Any]:
     """Return the fields of a pooled result; if subgroups lack an estimate, only the samples of others are counted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoverageWarning)  # every subgroup has given its own
         found = whole()
     held = {field.name: getattr(found, field.name) for field in fields(found)}
-    if lacking:
-        held |= {
-            name: sum(getattr(one, name) or 0 for one in subgroups.values()) for name in ("n_samples", "n_pos", "n_neg")
-        }
-    return held
+    for name in ("n_samples", "n_pos", "n_neg") if lacking else ():
+        held[name] = sum(getattr(one, name) or 0 for one in subgroups.values())
+    return held | {"by": parts.by, "subgroups": subgroups, "not_estimable": lacking}
 
 
 def _pooled(
