@@ -353,18 +353,15 @@ def split(data: Sample, by: Any) -> Parts:
     rank = {name: k for k, name in enumerate(known)}
     order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
     require_clusters(data.group, "by")
-    positive, samples, lacking, clusters = data.positive, {}, {}, []
+    data, samples, lacking, clusters = data._replace(y=data.positive), {}, {}, []
     # The rows of every subgroup, in their order.
     held = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place, minlength=len(keys)))[:-1])
     for k in order:
-        rows = held[k]
-        weight = None if data.weight is None else data.weight[rows]
-        part = data._replace(y=positive[rows], score=data.score[rows], weight=weight, n_dropped=0)
-        group = None if data.group is None else np.unique(data.group[rows], return_inverse=True)
+        part = data.take(held[k])
         n_pos, n_neg = part.totals
         if n_pos > 0 and n_neg > 0:
-            samples[keys[k]] = part.scored(part.score) if group is None else part._replace(group=group[1])
-            clusters += [] if data.group is None else [data.group[rows]]
+            samples[keys[k]] = part.scored(part.score)
+            clusters += [] if data.group is None else [data.group[held[k]]]
         else:
             lacking[keys[k]] = n_pos, n_neg
     held_in = [np.unique(one) for one in clusters]
