@@ -297,6 +297,7 @@ class Display(Picture):
 
     _prefer = "decision_function"  # of estimators that have probabilities too
     _scores = "y_score"  # what `from_predictions` calls the scores
+    _choices: Mapping[str, tuple[str, ...]] = {}  # of options of `plot`, the default first
     plot: Callable[..., Self]
     from_samples: Callable[..., Self]
 
@@ -360,7 +361,7 @@ class Display(Picture):
 
     @classmethod
     def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
-        """Check that the method that makes the display, or `plot`, takes these options."""
+        """Check before any work that the method that makes the display, or `plot`, takes these options."""
         made = getattr(cls, "from_samples" if maker == "from_predictions" else maker)
         own = [name for name, one in signature(made).parameters.items() if one.kind is one.KEYWORD_ONLY]
         drawn = [name for name in signature(cls.plot).parameters if name != "self"]
@@ -369,6 +370,12 @@ class Display(Picture):
         for name in options:
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no option {name!r}{in_place_of(name, known, maker)}")
+        for name, allowed in cls._choices.items():
+            check_choice(name, options.get(name, allowed[0]), allowed)
+        for name in ("legend", "zoom"):
+            check_flag(name, options.get(name, False))
+        if options.get("ax") is not None:
+            axes_of(options["ax"])
 
 
 @dataclass(frozen=True, repr=False)
@@ -394,7 +401,7 @@ class CurveDisplay(Display):
     curves : tuple
     """
 
-    _scales: tuple[str, ...] = ("linear", "log")
+    _choices: Mapping[str, tuple[str, ...]] = {"xscale": ("linear", "log")}
     _label: Callable[..., str]
     _draw: Callable[..., Any]
     _surround: Callable[..., tuple[str, str]]
@@ -437,17 +444,6 @@ class CurveDisplay(Display):
     def _look(self, ax: Axes, curve: Any) -> dict[str, Any]:
         """Return what differs from the usual style of a curve; `curve_kwargs` may change it."""
         return {}
-
-    @classmethod
-    def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
-        """Check arguments of `plot` before any work."""
-        super()._check(options, maker)
-        if options.get("ax") is not None:
-            axes_of(options["ax"])
-        check_flag("legend", options.get("legend", True))
-        for name in ("xscale", "yscale"):
-            if name in options:
-                check_choice(name, options[name], cls._scales)
 
     def _begin(self, ax: Any, curve_kwargs: Any) -> tuple[Axes, list[dict[str, Any]], View]:
         """Return the axes to draw on, label and style of each curve, and what the axes showed before."""

@@ -49,7 +49,7 @@ class DETDisplay(CurveDisplay):
     .. [1] A. Martin et al., "The DET curve in assessment of detection task performance", Eurospeech, 1997.
     """
 
-    _scales = ("probit", "log", "linear")
+    _choices = dict.fromkeys(("xscale", "yscale"), ("probit", "log", "linear"))
 
     @classmethod
     def from_samples(cls, samples: Samples, *, names: Sequence[str] | None = None, **options: Any) -> Self:

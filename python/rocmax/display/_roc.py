@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import F64, check_level, rate_range, second_class, weights
 from rocmax._checks.training import n_rows, rows_of
-from rocmax._parameters import check_choice, check_flag, is_one_of, shown
+from rocmax._parameters import check_choice, is_one_of, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
@@ -296,6 +296,8 @@ class ROCDisplay(CurveDisplay):
         The range to shade. The legend then gives partial AUC / width instead of AUC.
     """
 
+    _choices: Mapping[str, tuple[str, ...]] = {"axes": tuple(_AXES), **CurveDisplay._choices}
+
     def __init__(
         self, curves: Sequence[Curve], *, fpr_range: float | tuple[float, float] | None = None, pos_label: Any = None
     ) -> None:
@@ -554,10 +556,8 @@ class ROCDisplay(CurveDisplay):
     @classmethod
     def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
         super()._check(options, maker)
-        axes, xscale = options.get("axes", "rates"), options.get("xscale", "linear")
-        check_flag("zoom", options.get("zoom", False))
-        check_choice("axes", axes, tuple(_AXES))
-        if xscale == "log" and axes != "rates":
+        axes = options.get("axes", "rates")
+        if options.get("xscale") == "log" and axes != "rates":
             raise ValueError(f"xscale='log' is for the false positive rate: it needs axes='rates', got axes={axes!r}")
 
     def _mark(self, ax: Axes, curve: Curve, across: Any, color: Any) -> None:

@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,18 +12,7 @@ from rocmax._checks.samples import in_caller_direction
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Adjust
 from rocmax.display._base import COLORS
-from rocmax.metrics import (
-    AUC,
-    Comparison,
-    Inference,
-    Measure,
-    PartialAUC,
-    Samples,
-    SubgroupInference,
-    TPRAtFPR,
-    compare,
-    infer,
-)
+from rocmax.metrics import AUC, Inference, PartialAUC, Samples, TPRAtFPR, compare, infer
 from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._sample import Sample
 
@@ -65,12 +54,6 @@ def thinned(curve: Points, low: float, high: float, n_curves: int) -> Points:
 def stops(n_neg: float, fpr_range: tuple[float, float]) -> F64:
     """Return the rates of the slider: 0, two-digit rates from about one negative up, and the ends of the range."""
     return np.array([0.0, *_two_digits(max(_FINEST, min(0.1, 1.0 / n_neg)), 1.0, *fpr_range)])
-
-
-def alert_stops(n_samples: float) -> F64:
-    """Return the numbers of alerts of the slider: whole ones of two digits, and that of all samples."""
-    found = _two_digits(1.0, n_samples)
-    return found[found == np.rint(found)] if n_samples == round(n_samples) else found
 
 
 def _two_digits(least: float, most: float, *others: float) -> F64:
@@ -157,107 +140,67 @@ def figure_json(
     return dict(json_item(plot, target))
 
 
-@dataclass(frozen=True)
 class Measured:
-    """What a report shows of some models."""
+    """What a report shows of some models, by name; `options` are level and seed."""
 
-    names: tuple[str, ...]
-    samples: Sample
-    lower: tuple[bool, ...]  # of each model, whether low scores are for positives
-    fpr_range: tuple[float, float] | None
-    confidence_level: float
-    areas: tuple[Inference, ...]
-    rates: dict[float, Inference]  # the TPR at each listed FPR
-    quoted: tuple[float, ...]  # the FPRs whose TPR is shown beside the areas
-    comparison: Comparison | None
-    subgroups: list[list[SubgroupInference]]  # of each model, by each column of subgroups
-    curves: tuple[Points, ...]
-    details: tuple[Points, ...]  # the curves on the range
-    stops: dict[str, F64]  # of the slider, in rates and in alerts
-    at_stops: tuple[dict[str, Points], ...]  # of each model
-    at_rates: tuple[Points, ...]
-    notes: tuple[str, ...]  # what the warnings say
-    source: str | None  # where the data come from
+    def __init__(
+        self,
+        samples: Samples,
+        models: dict[str, Sample],
+        fpr_range: tuple[float, float] | None,
+        adjust: Adjust | None,
+        source: str | None,
+        options: dict[str, Any],
+    ) -> None:
+        two = self.samples = samples.two
+        self.names, self.source, self.confidence_level = tuple(models), source, options["confidence_level"]
+        self.lower = [bool(model.lower) for model in models.values()]
+        columns = np.array([model.score for model in models.values()]).T
+        named = samples.holding(two.scored(columns)._replace(model_names=self.names, n_dropped=0))
+        area = AUC() if fpr_range is None else PartialAUC(fpr_range)
+        part = self.fpr_range = None if fpr_range == (0.0, 1.0) else fpr_range
 
-    @property
-    def prevalence(self) -> float:
-        """Share of the positives."""
-        n_pos, n_neg = self.areas[0].n_pos, self.areas[0].n_neg
-        return n_pos / (n_pos + n_neg)
+        def sliced(by: Any, name: str | None, model: Sample) -> Any:
+            one: Any = infer(samples.holding(model._replace(model_names=None, n_dropped=0), by), area, **options)
+            return replace(one, by=one.by if name is None else name)
 
-
-def measured(
-    samples: Samples,
-    models: dict[str, Sample],
-    fpr_range: tuple[float, float] | None,
-    adjust: Adjust | None,
-    source: str | None,
-    options: Any,
-) -> Measured:
-    """Measure all that the page shows; `options` are level and seed."""
-    two, names = samples.two, tuple(models)
-    columns = np.array([model.score for model in models.values()]).T
-    named = samples.holding(two.scored(columns)._replace(model_names=names, n_dropped=0))
-
-    def found(measure: Measure) -> Any:
-        return infer(named, measure, **options)
-
-    def sliced(by: Any, name: str | None, model: Sample) -> Any:
-        one: Any = infer(samples.holding(model._replace(model_names=None, n_dropped=0), by), area, **options)
-        return replace(one, by=one.by if name is None else name)
-
-    area = AUC() if fpr_range is None else PartialAUC(fpr_range)
-    part = fpr_range is not None and fpr_range != (0.0, 1.0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_unless_counts(samples.weight_kind, two.weight)
-        whole = found(AUC())
-        n_neg = whole.n_neg
-        requested = (fpr_range[1],) if fpr_range is not None and part else ()
-        quoted = requested or _QUOTED
-        listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
-        # A rate below that of one negative gets a row if it was requested; 0.5 is for fewer than five negatives.
-        seen = [fpr for fpr in sorted(listed) if 0 < fpr < 1 and (fpr in requested or fpr * n_neg >= 1)] or [0.5]
-        tprs = {fpr: found(TPRAtFPR(fpr)) for fpr in seen}
-        areas = (whole, found(area)) if part else (whole,)
-        comparison = None
-        if len(models) > 1 and 1 < np.count_nonzero(two.positive) < len(two.y) - 1:
-            comparison = compare(named, area, adjust=adjust, **options)
-        by = samples.by if isinstance(samples.by, Mapping) else {} if samples.by is None else {None: samples.by}
-        subgroups = [[sliced(values, name, model) for model in models.values()] for name, values in by.items()]
-    # Ties are noted once, not at every rate.
-    distinct = {re.sub(r"TPR at FPR \S+: ", "", str(warning.message)): warning.message for warning in caught}
-    for warning in distinct.values():
-        warn(warning)
-    return Measured(
-        names=names,
-        samples=two,
-        lower=tuple(bool(model.lower) for model in models.values()),
-        fpr_range=fpr_range if part else None,
-        confidence_level=options["confidence_level"],
-        areas=areas,
-        rates=tprs,
-        quoted=tuple(fpr for fpr in quoted if fpr in tprs),
-        comparison=comparison,
-        subgroups=subgroups,
-        source=source,
-        notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in distinct.values())),
-        **_curves([*models.values()], fpr_range or (0.0, 1.0), (whole.n_pos, n_neg), np.array([*tprs])),
-    )
-
-
-def _curves(
-    models: Sequence[Sample], fpr_range: tuple[float, float], sizes: tuple[float, float], shown: F64
-) -> dict[str, Any]:
-    """Return the points that the page shows, one model after the other: a curve is as large as the data."""
-    at = {"rate": stops(sizes[1], fpr_range), "alerts": alert_stops(sum(sizes))}
-    found: dict[str, list[Any]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
-    for model in models:
-        fpr, tpr, cut = model.curve().points(False, False)
-        curve = Points(fpr, tpr, in_caller_direction(cut, model.lower))
-        found["curves"].append(thinned(curve, 0.0, 1.0, len(models)))
-        found["details"].append(thinned(curve, *fpr_range, len(models)))
-        reached = {"rate": fpr, "alerts": (tpr * sizes[0] + fpr * sizes[1]) * (1 - 1e-12)}  # the sum may be rounded up
-        found["at_stops"].append({unit: best_at(curve, reached[unit], at[unit]) for unit in at})
-        found["at_rates"].append(best_at(curve, fpr, shown))
-    return {"stops": at, **{name: tuple(parts) for name, parts in found.items()}}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn_unless_counts(samples.weight_kind, two.weight)
+            whole: Any = infer(named, AUC(), **options)
+            self.areas: list[Inference] = [whole] if part is None else [whole, infer(named, area, **options)]
+            n_pos, n_neg = whole.n_pos, whole.n_neg
+            requested = () if part is None else part[1:]
+            quoted = requested or _QUOTED
+            listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
+            # A rate below that of one negative gets a row if it was requested; 0.5 is for fewer than five negatives.
+            seen = [fpr for fpr in sorted(listed) if 0 < fpr < 1 and (fpr in requested or fpr * n_neg >= 1)] or [0.5]
+            self.rates: dict[float, Any] = {fpr: infer(named, TPRAtFPR(fpr), **options) for fpr in seen}
+            self.quoted = [fpr for fpr in quoted if fpr in self.rates]  # whose TPR is shown beside the areas
+            self.comparison: Any = None
+            if len(models) > 1 and 1 < np.count_nonzero(two.positive) < len(two.y) - 1:
+                self.comparison = compare(named, area, adjust=adjust, **options)
+            by = samples.by if isinstance(samples.by, Mapping) else {} if samples.by is None else {None: samples.by}
+            # Of each column of subgroups, by each model.
+            self.subgroups = [[sliced(of, name, model) for model in models.values()] for name, of in by.items()]
+        # Ties are noted once, not at every rate.
+        distinct = {re.sub(r"TPR at FPR \S+: ", "", str(warning.message)): warning.message for warning in caught}
+        for warning in distinct.values():
+            warn(warning)
+        self.notes = dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in distinct.values())
+        self.prevalence = n_pos / (n_pos + n_neg)
+        low, high = fpr_range or (0.0, 1.0)
+        alerts = _two_digits(1.0, n_pos + n_neg)  # whole ones, if the number of all samples is one
+        alerts = alerts[alerts == np.rint(alerts)] if n_pos + n_neg == round(n_pos + n_neg) else alerts
+        self.stops = {"rate": stops(n_neg, (low, high)), "alerts": alerts}  # of the slider
+        # The curves, those on the range, and their points at the stops and at the listed rates, a model after another.
+        self.curves, self.details, self.at_rates = list[Points](), list[Points](), list[Points]()
+        self.at_stops: list[dict[str, Points]] = []
+        for model in models.values():
+            fpr, tpr, cut = model.curve().points(False, False)
+            curve = Points(fpr, tpr, in_caller_direction(cut, model.lower))
+            self.curves.append(thinned(curve, 0.0, 1.0, len(models)))
+            self.details.append(thinned(curve, low, high, len(models)))
+            reached = {"rate": fpr, "alerts": (tpr * n_pos + fpr * n_neg) * (1 - 1e-12)}  # the sum may be rounded up
+            self.at_stops.append({unit: best_at(curve, reached[unit], of) for unit, of in self.stops.items()})
+            self.at_rates.append(best_at(curve, fpr, np.array([*self.rates])))

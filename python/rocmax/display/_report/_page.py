@@ -23,7 +23,7 @@ from rocmax._files import check_writable, written
 from rocmax._parameters import shown
 from rocmax._typing import F64, Adjust
 from rocmax.display._base import Scores, models_of
-from rocmax.display._report._measured import Measured, Points, color, dash, figure_json, measured
+from rocmax.display._report._measured import Measured, Points, color, dash, figure_json
 from rocmax.metrics import Comparison, Inference, SubgroupInference, _words as words
 from rocmax.metrics._references import ADJUSTMENTS
 from rocmax.metrics.samples._reading import Weighted, read
@@ -511,7 +511,7 @@ def write_report(
     if len(models) < len(titles):
         raise ValueError(f"names must differ, got {shown([*titles])}")
     options = {"confidence_level": confidence_level, "random_state": random_state}
-    content = measured(samples, models, fpr_range, adjust, source, options)
+    content = Measured(samples, models, fpr_range, adjust, source, options)
     library = Resources(mode="inline", components=["bokeh"]).js_raw[0]
     parts = files("rocmax.display._report")
     look, script = (parts.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
