@@ -44,8 +44,8 @@ def test_least_squares_are_certified_by_their_gradient(kernel, weights):
     X = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1)) if kernel == "precomputed" else X
     for model in (AUCRLS(10.0, kernel=kernel), RLS(0.1, kernel=kernel)):
         certificate = model.fit(X, y, weight).certificate()
-        assert certificate.gap < 1e-12
-        assert certificate.verify(X, y, weight) < 1e-12
+        assert certificate.gap < 2e-12
+        assert certificate.verify(X, y, weight) < 2e-12
         w, f = np.ones(len(y)) if weight is None else weight, model.decision_function(X) - model.intercept_
         squares = w @ (2 * y - 1 - f) ** 2
         if type(model) is AUCRLS:
@@ -208,7 +208,7 @@ def test_least_squares_of_features_that_changed_since_the_fit_have_no_proof(weig
     gap = before.certificate().gap
     X[0] *= 2.0
     assert before.certificate().gap == gap
-    with pytest.raises(ValueError, match="no certificate: X or coef_ has changed since the fit"):
+    with pytest.raises(ValueError, match="no certificate: X or the coefficients have changed since"):
         after.certificate()
 
 

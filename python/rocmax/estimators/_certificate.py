@@ -374,8 +374,8 @@ class CertificateMixin:
         """Return the proof of the gap, which anyone can check with the training samples.
 
         For the convex surrogates "tight", "naive" and "hinge" on a range that starts at 0, and for least squares, it
-        proves the whole objective; for "ramp", and "hinge" on other ranges, the last convex step. Linear least squares
-        make the proof here, from the X of the fit, which they keep in memory until then.
+        proves the whole objective; for "ramp", and "hinge" on other ranges, the last convex step. Least squares make
+        the proof here, from the X of the fit, which they keep in memory until then.
 
         Returns
         -------
@@ -386,7 +386,7 @@ class CertificateMixin:
         ------
         ValueError
             If there is no such proof: listed pairs, landmarks, a kernel that is a function, several labels, alpha=0,
-            features of linear least squares that changed since the fit, or a model that was copied or loaded, which has
+            features of least squares that changed since the fit, or a model that was copied or loaded, which has
             lost the proof.
         """
         check_is_fitted(self)

@@ -27,7 +27,7 @@ from rocmax.solvers.least_squares import Features, KernelFeatures, LinearFeature
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
-_ROUNDING = 2.0**-53
+_SAME = 1e-9  # by how much scores may differ in rounding, relative to the largest
 _FEWER = "fewer samples or fewer features need less"
 _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 
@@ -174,51 +174,38 @@ class LeastSquares(CertificateMixin, KernelRanker):
         cuts = [self._cut(Data(f, pos, counted)) for f, pos in zip(scores.T, labels.T, strict=True)]
         self.intercept_ = np.concatenate([cut["intercept_"] for cut in cuts])
         self._set("threshold_", [cut["threshold_"] for cut in cuts])
-        # Of a linear model it takes products with X, which few models need.
-        linear = self._kernel.name == "linear"
-        proved = partial(self._proved, data, scores, alphas, None if linear else features)
-        self._proof = proved if linear else proved()
+        self._proof = partial(self._proved, data, scores, alphas)  # takes products with X, which few models need
         for column in scores.T:
             warn_if_constant(column, "no feature separates the classes, or alpha is too large")
 
     def _set(self, name: str, values: Sequence[Any]) -> None:
         setattr(self, name, np.array(values) if self._multilabel else values[0])
 
-    def _proved(self, data: LabelledRows, scores: F64, alphas: F64, features: Features | None) -> Proof | str:
+    def _proved(self, data: LabelledRows, scores: F64, alphas: F64) -> Proof | str:
         """Return the proof: the tangent of the loss at the scores of the model."""
         if len(alphas) > 1 or alphas[0] == 0 or self._kernel.function is not None:
             return "least squares need one label, alpha above 0 and a kernel by name or kernel='precomputed'"
-        _, labels, weight, kept, given = data
-        positive, f, C = labels[:, 0], scores[:, 0], 0.5 / float(alphas[0])
-        own, objective, bound = (self.coef_ if features is None else self.dual_coef_)[0], np.inf, np.inf
+        *_, kept, given = data
+        C, tangent = 0.5 / float(alphas[0]), np.zeros(len(kept))
         with np.errstate(over="ignore", invalid="ignore"):
-            if features is None:
-                if not np.array_equal(self._scores(given.X)[kept], scores):
-                    return "X or coef_ has changed since the fit"
-            else:
-                assert isinstance(features, KernelFeatures)
-                value, pull = least_squares.squares(positive, weight, f, C, pairwise=self._pairwise)
-                # A kernel with eigenvalues near 0 cancels most of the terms.
-                rounding = _ROUNDING * np.square(np.abs(pull) @ np.sqrt(np.abs(np.diagonal(features.K))))
-                objective = value + 0.5 * float(own[kept] @ f)
-                bound = max(value - float(pull @ f + 0.5 * pull @ (features.K @ pull) + rounding), 0.0)
-        tangent = np.zeros(len(kept))
-        tangent[kept] = f
+            if not np.allclose(self._scores(given.X)[kept], scores, rtol=_SAME, atol=_SAME * np.abs(scores).max()):
+                return "X or the coefficients have changed since the fit"
+        tangent[kept] = scores[:, 0]
         given = given._replace(positive=given.positive[:, 0])
         proof = Proof.of(
             [],
             given,
             self._kernel,
-            objective=objective,
-            bound=bound,
+            objective=np.inf,
+            bound=np.inf,
             surrogate="pairs" if self._pairwise else "samples",
             fpr_range=(0.0, 1.0),
             C=C,
-            model=own.copy(),
+            model=(self.coef_ if self._kernel.name == "linear" else self.dual_coef_)[0].copy(),
             tangent=tangent,
         )
         with np.errstate(over="ignore", invalid="ignore"):
-            proof = proof if features is not None else proof.by_samples(given)
+            proof = proof.by_samples(given)
         if not np.isfinite([C, proof.known["objective"], proof.known["bound"]]).all():
             return "its numbers overflow; scale the features, alpha or the weights"
         return proof
