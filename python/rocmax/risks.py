@@ -164,23 +164,29 @@ class Trimmed:
     def at(self, scores: F64, last: Difference | None = None) -> Difference:
         """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
         below = self._below(scores) if self.above else None
-        rounding = 0.0 if below is None else _ROUNDING * below[~self.whole.labels].max()
-        # The weight of a negative that is left out in part has the rounding of a sum.
-        if last is not None and (below is None or np.abs(below - last.below).max() <= rounding):  # type: ignore[operator]
+        if last is not None and (below is None or _equal(below, last.below, ~self.whole.labels)):
             return last
         return self.part(below)
 
     def _below(self, scores: F64) -> F64:
         """Return the weights of the samples without the highest negatives; O(n), O(n log n) with weights."""
-        negatives = np.flatnonzero(~self.whole.labels)
-        weight, falling = self.whole.sample_weight, -scores[negatives]
-        below = np.ones(len(scores)) if weight is None else weight.copy()
+        weight, negative = self.whole.sample_weight, ~self.whole.labels
+        falling = -scores[negative]
         if weight is None:
-            below[negatives[np.argpartition(falling, int(self.above))[: int(self.above)]]] = 0.0
+            highest = np.argpartition(falling, int(self.above))[: int(self.above)].copy()
+            del falling
+            below = np.ones(len(scores))
+            below[np.flatnonzero(negative)[highest]] = 0.0
         else:
-            order = negatives[np.argsort(falling, kind="stable")]
+            below, order = weight.copy(), np.flatnonzero(negative)[np.argsort(falling, kind="stable")]
             below[order] = np.clip(np.cumsum(weight[order]) - self.above, 0.0, weight[order])
         return below
+
+
+def _equal(below: F64, last: F64 | None, negative: Bool) -> bool:
+    """Whether weights are equal: that of a negative that is left out in part has the rounding of a sum."""
+    change = below - last  # type: ignore[operator]
+    return bool(max(change.max(), -change.min()) <= _ROUNDING * below.max(where=negative, initial=0.0))
 
 
 def tight(problem: _core.Problem, fpr_range: Range, n_threads: int) -> Oracle:

@@ -349,7 +349,7 @@ class Proof(NamedTuple):
         known = plain | {name: held for name, held in known.items() if held is not None}
         problem = _core.Problem(data.positive, data.weight)
         part = Convex.of(problem, *(known[name] for name in _OF_PART))
-        return cls(part.pairs, part.average(cuts), of_data(*data), known)
+        return cls(part.pairs, part.pairs.average(cuts, part.classes), of_data(*data), known)
 
     def by_samples(self, data: Data) -> Self:
         """Return the proof with the objective and the bound that `Certificate.verify` finds."""

@@ -92,6 +92,8 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
             for name in ("objective", "bound", "partial_auc", "step")
         }
         self.__dict__.update(self._coefficients(result.model, data, space))
+        if "coef_" in vars(self):
+            result.model = result.model._replace(scores=np.zeros(0))  # a threshold makes its own
         self._proof = self._proved(result, surrogate, data, space)
         known = self._proof.known if isinstance(self._proof, Proof) else vars(result)
         self.objective_, self.n_iter_ = known["objective"], result.n_iter

@@ -140,21 +140,25 @@ class Convex(NamedTuple):
 
     problem: _core.Problem
     pairs: Pairs
-    tilt: F64 | float
+    tilt: Callable[[], F64 | float]
     risk: Oracle | None
 
     @classmethod
     def of(cls, problem: _core.Problem, surrogate: str, fpr_range: tuple[float, float], before: F64) -> Self:
         """Return the risk of a surrogate; if it is not convex, the convex step from some scores."""
         low, high = problem.ranks(*(FULL if surrogate == "auc" else fpr_range))
-        if surrogate not in PROVEN:
-            return cls(problem, Pairs.of(problem, (low, high), None, naive=False), 0.0, None)
-        oracle = PROVEN[surrogate](problem, fpr_range, n_threads(None))
-        if isinstance(oracle, Oracle):
-            return cls(problem, Pairs.of(problem, (low, high), None, naive=surrogate == "naive"), 0.0, oracle)
-        step = oracle.at(before)
-        tilt = 0.0 if step.concave is None else step.concave(before).coef
-        return cls(problem, Pairs.of(problem, (0.0, high - low), step.below, naive=False), tilt, oracle.whole)
+        kind = PROVEN.get(surrogate)
+        oracle = kind and kind(problem, fpr_range, n_threads(None))
+        if not isinstance(oracle, Trimmed):
+            pairs = Pairs.of(problem, (low, high), None, naive=surrogate == "naive")
+            return cls(problem, pairs, lambda: 0.0, oracle)
+        pairs = Pairs.of(problem, (0.0, high - low), oracle.at(before).below, naive=False)
+
+        def tilt() -> F64 | float:
+            concave = oracle.at(before).concave
+            return 0.0 if concave is None else concave(before).coef
+
+        return cls(problem, pairs, tilt, oracle.whole)
 
     def value(self, scores: F64) -> float:
         """Return the risk; 0 if there is none."""
@@ -166,15 +170,10 @@ class Convex(NamedTuple):
         labels, weight = self.problem.labels, self.problem.sample_weight
         return [side if weight is None else side & (weight > 0) for side in (labels, ~labels)]
 
-    def average(self, cuts: list[tuple[float, Any]]) -> Arrangement:
-        """Return the average of cuts, given the share and the coefficients of each. O(N) for each cut."""
-        classes = self.classes
-        coefs = (np.asarray(coef) for _, coef in cuts)
-        return self.pairs.average([share for share, _ in cuts], ([coef[side] for side in classes] for coef in coefs))
-
     def cut(self, found: Arrangement) -> tuple[float, F64, float]:
         """Return the offset of the cut less the concave part, its coefficients over all samples, and their size."""
         coef = np.zeros(self.problem.n_samples)
         for rows, of_class in zip(self.classes, self.pairs.coefs(found), strict=True):
             coef[rows] = of_class
-        return self.pairs.offset(found), coef - self.tilt, float(np.abs(coef).sum() + np.abs(self.tilt).sum())
+        tilt = self.tilt()
+        return self.pairs.offset(found), coef - tilt, float(np.abs(coef).sum() + np.abs(tilt).sum())

@@ -278,7 +278,7 @@ class Training:
             if surrogate in PROVEN:
                 before = model.scores if found.before is None else found.before
                 part = Convex.of(self.problem, surrogate, self._fpr_range, before)
-                offset, coef, terms = part.cut(part.pairs.proven(part.average(found.proof)))
+                offset, coef, terms = part.cut(part.pairs.proven(part.pairs.average(found.proof, part.classes)))
             else:
                 offset, coef = found.offset, found.pull
                 terms = float(np.abs(coef).sum())

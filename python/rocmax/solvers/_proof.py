@@ -13,7 +13,6 @@ The gain is convex in rho_i, so that an average keeps apart the arrangements tha
 do not (`inside`): of each positive the share of the weights of the former and their mean size.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._typing import F64
+from rocmax._typing import F64, Bool
 
 # The sums over the classes may differ by one part in so many.
 _EQUAL = 10**9
@@ -82,19 +81,24 @@ class Pairs:
         """J_b; of a share of a total weight a little less, since the total depends on the order of its sum."""
         return self.ranks[1] if self.ranks[1].is_integer() else self.ranks[1] * (1.0 - _TOTAL)
 
-    def average(self, shares: list[float], coefs: Iterable[list[F64]]) -> Arrangement:
-        """Return the average of cuts, given the coefficients of positives and of negatives."""
-        m, (low, _) = len(self.positives), self.ranks
+    def average(self, cuts: list[tuple[float, Any]], classes: list[Bool]) -> Arrangement:
+        """Return the average of cuts, given the share and the coefficients of each; one of them is there at a time."""
+        m, (low, _), (positive, negative) = len(self.positives), self.ranks, classes
         share, beyond, inside = (np.zeros(m) for _ in range(3))
-        columns, scale = np.zeros(len(self.negatives)), -self.total / self.positives
-        for weight, (of_positives, own) in zip(shares, coefs, strict=True):
-            sizes = np.maximum(scale * of_positives, 0.0)
+        columns, scale = np.zeros(len(positive)), -self.total / self.positives
+        for weight, cut in cuts:
+            coef = np.array(cut, dtype=np.float64)
+            sizes = np.maximum(scale * coef[positive], 0.0)
             reach = sizes > low if low > 0 else True
             share += weight * reach
             beyond += weight * np.where(reach, sizes, 0.0)
             if low > 0:
                 inside += weight * np.where(reach, 0.0, sizes)
-            columns += np.multiply(np.maximum(own, 0.0, out=own), self.total * weight, out=own)
+            np.maximum(coef, 0.0, out=coef)
+            coef *= self.total * weight
+            columns += coef
+            del coef
+        columns = columns[negative]
         np.divide(columns, self.negatives, out=columns, where=self.negatives > 0)  # others have coefficient 0
         return Arrangement(np.minimum(share, 1.0), beyond, inside, columns)
 
