@@ -397,6 +397,16 @@ class Readings(Value):
         return None if self.group is None else int(self.group.max()) + 1
 
     @property
+    def n_readers(self) -> int:
+        """Number of readers."""
+        return len(self.readers)
+
+    @property
+    def n_modalities(self) -> int:
+        """Number of modalities."""
+        return len(self.modalities)
+
+    @property
     def complete(self) -> bool:
         """Whether every reader read every case in every modality."""
         return not bool(np.isnan(self.scores).any())
