@@ -40,7 +40,7 @@ TWO = ["compare", "good.csv", "--label", "y", "--score", "s", "t"]
 WRONG = [
     (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], 1, "'z' not found"),
     (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], 2, "a.xyz"),
-    (["evaluate", "folder.csv", "--label", "y", "--score", "x"], 1, "folder.csv: a folder, not a file"),
+    (["evaluate", "folder.csv", "--label", "y", "--score", "x"], 1, "folder.csv: cannot be read: Is a directory"),
     (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "only one class"),
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
@@ -81,12 +81,16 @@ WRONG = [
     (["fit", "data.csv", "--label", "dose", "--out", "m"], 1, "no label in row 1"),
     (["fit", "data.csv", "--label", "age", "--out", "m"], 1, "--positive"),
     (["fit", "data.csv", "--label", "diagnosis", "--positive", "sik", "--out", "m"], 1, "'sick'"),
-    (["fit", "missing.csv", "--label", "diagnosis", "--out", "m"], 1, "missing.csv: no such file"),
+    (["fit", "missing.csv", "--label", "diagnosis", "--out", "m"], 1, "missing.csv: cannot be read: No such file"),
     (["fit", "data.csv", "--label", "diagnosis", "--out", "nowhere/m"], 1, "no such folder"),
     (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], 1, "not .csv, .tsv or .parquet"),
     (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], 1, "cannot be read"),
     (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], 1, "no rows"),
-    (["fit", "good.csv", "--label", "y", "--drop", "s", "t", "--out", "m"], 1, "no columns to train on are left"),
+    (
+        ["fit", "good.csv", "--label", "y", "--drop", "s", "t", "--out", "m"],
+        1,
+        "no column to learn from",
+    ),
     (
         ["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "1", "--negative", "1"],
         1,

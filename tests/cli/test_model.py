@@ -60,9 +60,9 @@ def test_cut_and_changed_files_give_one_line_or_the_same_scores(made: Path, tmp_
 def test_files_of_another_format_are_refused(made: Path, tmp_path: Path, run: Run) -> None:
     from rocmax._cli import _model
 
-    skops.dump({**vars(_model.load(str(made / "model"))), "format": 8}, tmp_path / "model")
+    skops.dump({**vars(_model.load(str(made / "model"))), "format": 9}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
-    assert code == 1 and out == "" and one_line(err) and "model format 8, this version reads 7" in err
+    assert code == 1 and out == "" and one_line(err) and "model format 9, this version reads 8" in err
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308])
@@ -83,13 +83,13 @@ def test_coefficients_that_are_no_numbers_give_no_scores(value: float, made: Pat
 def test_parts_of_another_type_are_refused(part: str, value: Any, made: Path, tmp_path: Path, run: Run) -> None:
     from rocmax._cli import _model
 
-    skops.dump({**vars(_model.load(str(made / "model"))), "format": 7, part: value}, tmp_path / "model")
+    skops.dump({**vars(_model.load(str(made / "model"))), "format": 8, part: value}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and out == "" and one_line(err) and f"its {part} " in err
     assert f"is {type(value).__name__}" in err or "must satisfy 0 <= low < high <= 1, got (0.5, 0.2)" in err
 
 
-@pytest.mark.parametrize("content", [SVC(), 1, [1], {}, {"format": 7}, {"format": 7, "more": 1}])
+@pytest.mark.parametrize("content", [SVC(), 1, [1], {}, {"format": 8}, {"format": 8, "more": 1}])
 def test_other_contents_are_refused(content: Any, made: Path, tmp_path: Path, run: Run) -> None:
     skops.dump(content, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
@@ -106,9 +106,15 @@ class Strange:
 def test_other_types_are_refused_by_name(value: Any, named: str, made: Path, tmp_path: Path, run: Run) -> None:
     from rocmax._cli import _model
 
-    skops.dump({**vars(_model.load(str(made / "model"))), "format": 7, "more": value}, tmp_path / "model")
+    skops.dump({**vars(_model.load(str(made / "model"))), "format": 8, "more": value}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
-    assert code == 1 and out == "" and one_line(err) and "this version never writes" in err and named in err, err
+    assert (
+        code == 1
+        and out == ""
+        and one_line(err)
+        and "not a model written by rocmax fit (Untrusted types found" in err
+        and named in err
+    ), err
 
 
 def test_trees_come_back_as_they_were(tmp_path: Path, run: Run) -> None:

@@ -50,7 +50,7 @@ def test_plan_evaluate_and_compare(scores, run: Run) -> None:
         ("plan all.csv --score new --budget 600 --out label.parquet", 2, "end in .csv"),
         ("plan all.csv --score new --budget 5000 --out label.csv", 1, "budget must be"),
         ("plan all.csv --score new --budget 600 --alerts 595 --out label.csv", 1, "must exceed the 595 rows labelled"),
-        ("evaluate all.csv --plan none.plan --label truth --score new", 1, "none.plan: no such file"),
+        ("evaluate all.csv --plan none.plan --label truth --score new", 1, "none.plan: cannot be read: No such file"),
         ("evaluate all.csv --plan all.csv --label truth --score new", 1, "is not a plan"),
         ("evaluate all.csv --plan a.plan --label truth --score new --alerts 9", 2, "--plan and --at/--alerts cannot"),
     ],

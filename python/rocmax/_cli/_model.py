@@ -16,7 +16,6 @@ import polars as pl
 import skops.io
 from numpy.typing import NDArray
 from sklearn.exceptions import InconsistentVersionWarning
-from skops.io.exceptions import UntrustedTypesFoundException
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._checks.samples import rate_range
@@ -26,7 +25,7 @@ from rocmax._cli._table import Form, Table
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
-from rocmax._tables._forms import Note, short
+from rocmax._tables._forms import Note
 from rocmax._tables._schema import Column, Later, Schema
 from rocmax.boosting._classifier import Candidate
 from rocmax.boosting._objective import PartialAUCObjective
@@ -40,8 +39,6 @@ _FEW = 20
 def decided(rows: Table, form: Form, *, exclude: Collection[str], categorical: Collection[str]) -> tuple[Schema, Table]:
     """Return the schema of a training table without some columns, and the table with numbers in place of texts."""
     frame = rows.frame.select(pl.nth([k for k, name in enumerate(rows.frame.columns) if name not in exclude]))
-    if not frame.width:
-        raise Failure("no columns to train on are left")
     columns = table.typed(frame, form, categorical) if rows.is_text else (_without_codes(one, form) for one in frame)
     held = pl.DataFrame({one.name: _texts(one) if one.name in categorical else one for one in columns})
     try:
@@ -97,20 +94,12 @@ def _texts(series: pl.Series) -> pl.Series:
     return (series.fill_nan(None) if kind.is_float() else series).cast(pl.String)
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What was in the columns that trained a model, and digests of its rows."""
-
-    columns: NDArray[np.float64]
-    rows: TrainedRows
-
-
 class LaterRows(Later):
     """What is news of a later table and of its scores, over its batches; unseen categories are treated as `rare`."""
 
-    def __init__(self, trained: Trained, schema: Schema, rare: str) -> None:
-        super().__init__(schema, trained.columns)
-        self.rare, self.met = rare, RowsSeenInTraining(trained.rows)
+    def __init__(self, model: "Model", rare: str) -> None:
+        super().__init__(model.schema, model.columns)
+        self.rare, self.met = rare, RowsSeenInTraining(model.rows)
         self.low, self.high, self.n_rows = np.inf, -np.inf, 0
 
     def add(self, X: pl.DataFrame, scores: NDArray[np.float64]) -> None:
@@ -132,11 +121,11 @@ class LaterRows(Later):
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
 _CLASSIFIERS = (*_LINES, PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier)
 # All that a file holds beside what skops trusts: plain values, arrays and estimators of scikit-learn.
-_PARTS: list[type] = [*_CLASSIFIERS, TableCoder, Schema, Column, Trained, TrainedRows, Kernel, PartialAUCObjective]
+_PARTS: list[type] = [*_CLASSIFIERS, TableCoder, Schema, Column, TrainedRows, Kernel, PartialAUCObjective]
 _PARTS += [Candidate, ConfidenceInterval, Inference, PartialAUC]
 _TRUSTED = [f"{part.__module__}.{part.__qualname__}" for part in _PARTS]
 _TRUSTED += ["lightgbm.basic.Booster", "sklearn.tree._tree.Tree"]
-_FORMAT = 7  # raised when a class that a file holds has other attributes
+_FORMAT = 8  # raised when a class that a file holds has other attributes
 
 
 @dataclass(frozen=True)
@@ -150,13 +139,14 @@ class Model:
     positive: str
     negative: str
     fpr_range: tuple[float, float]
-    trained: Trained
+    columns: NDArray[np.float64]  # what was in those that trained the model
+    rows: TrainedRows
 
     def check(self) -> None:
         """Raise ValueError unless the parts have the types of a trained model."""
         kinds: dict[str, Any] = dict.fromkeys(("label", "positive", "negative"), str)
-        kinds |= {"schema": Schema, "trained": Trained, "coder": TableCoder | None, "classifier": _CLASSIFIERS}
-        for name, kind in {**kinds, "fpr_range": tuple}.items():
+        kinds |= {"schema": Schema, "rows": TrainedRows, "columns": np.ndarray, "fpr_range": tuple}
+        for name, kind in {**kinds, "coder": TableCoder | None, "classifier": _CLASSIFIERS}.items():
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"its {name} is {type(getattr(self, name)).__name__}")
         rate_range(self.fpr_range, "its fpr_range")
@@ -170,7 +160,7 @@ class Model:
 
     def later(self) -> LaterRows:
         """Return what collects the news of a table that is scored."""
-        return LaterRows(self.trained, self.schema, "rare or missing ones" if self.coder is None else "rare values")
+        return LaterRows(self, "rare or missing ones" if self.coder is None else "rare values")
 
     def scores(self, X: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
         """Return a finite score for each row of `features`; `before` rows stand before, for messages."""
@@ -219,10 +209,7 @@ def load(path: str) -> Model:
             versions = f"scikit-learn {one.original_sklearn_version}, this is {one.current_sklearn_version}"
             log(f"warning: {path}: written with {versions}: scores may differ; fit again, or install that version")
         return model
-    except UntrustedTypesFoundException as error:
-        strange = short(str(error).partition("\n")[0].partition("file: ")[2].strip("[]."))
-        raise Failure(f"{path}: not loaded, it holds types that this version never writes: {strange}") from error
     except (Failure, MemoryError, ImportError):
         raise
-    except Exception as error:  # whatever a damaged file causes
+    except Exception as error:  # whatever a damaged file causes, or types that no model has
         raise Failure(f"{path}: not a model written by rocmax fit ({error})") from error

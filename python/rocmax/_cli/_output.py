@@ -17,8 +17,6 @@ _TRIED = 20_000  # names that an unknown one is compared with; a million labels 
 
 def printable(text: str) -> str:
     """Return a text with control, format and other invisible characters escaped, as `repr` escapes them."""
-    if text.isprintable():
-        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
@@ -65,12 +63,8 @@ def about(path: str) -> Iterator[None]:
 def reading(path: str) -> Iterator[None]:
     """Report as a Failure that a file cannot be opened or read."""
     _require_name(path)
-    if Path(path).is_dir():
-        raise Failure(f"{path}: a folder, not a file")
     try:
         yield
-    except FileNotFoundError:
-        raise Failure(f"{path}: no such file") from None
     except OSError as error:
         raise Failure(f"{path}: cannot be read: {error.strerror}") from error
 

@@ -98,12 +98,8 @@ def _measure(text: str) -> Measure:
     name, _, rest = text.partition(":")
     try:
         if kind := NAMED.get(name):
-            if rest:
-                measure: Measure = helpful(kind)(*map(_measure_option, filter(None, rest.split(","))))
-                return measure
-            with suppress(TypeError):
-                return kind()
-            raise ValueError(f"needs its option after a colon, such as {name}:0.1")
+            measure: Measure = helpful(kind)(*map(_measure_option, filter(None, rest.split(","))))
+            return measure
         if rest:
             return _own(name, rest)
         raise ModuleNotFoundError

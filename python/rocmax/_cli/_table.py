@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from shlex import quote
@@ -65,7 +65,7 @@ class Notes(dict[tuple[str, str], Note]):
 
     def plain(self) -> dict[str, Any]:
         """Return the notes and warnings ready for JSON."""
-        return {"notes": [note.plain() for note in self.values()], "warnings": self.warnings}
+        return {"notes": [asdict(note) for note in self.values()], "warnings": self.warnings}
 
 
 @dataclass(frozen=True)

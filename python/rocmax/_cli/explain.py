@@ -12,7 +12,6 @@ from rocmax._cli import _labels as classes, _model, _report as report, _table as
 from rocmax._cli._output import Failure, about, check_plot, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
-from rocmax._tables._forms import Note
 from rocmax._tables._schema import Column
 from rocmax.metrics import partial_auc_score
 
@@ -114,9 +113,6 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
             yield of
 
     whole, seeds = float(partial_auc_score(positive, scores, model.fpr_range)), range(_SHUFFLES)
-    if whole < sum(model.fpr_range) / 2:
-        question = f"is {model.label} = {model.positive} the positive class?"
-        form.notes.add(Note("below chance", f"warning: partial AUC {whole:.4f}, worse than random: {question}"))
     at_once = max(1, _ROWS // len(X))
     for name in used:
         others = [of for start in seeds[::at_once] for of in shuffles(name, seeds[start : start + at_once])]

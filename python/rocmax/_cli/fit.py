@@ -116,7 +116,8 @@ def run(arguments: Fit) -> None:
         positive=str(labels.value),
         negative=labels.other,
         fpr_range=arguments.fpr,
-        trained=_model.Trained(trained_columns(read), TrainedRows.of(digests(read))),
+        columns=trained_columns(read),
+        rows=TrainedRows.of(digests(read)),
     )
     _model.save(model, arguments.out)
     result = {

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 #: Texts that mean "no value" in a column of numbers: those of pandas, readr, spreadsheets and databases.
@@ -58,10 +58,6 @@ class Note:
     column: str | None = None
     values: tuple[str, ...] = ()
     rows: int | None = None
-
-    def plain(self) -> dict[str, Any]:
-        """Return the note ready for JSON."""
-        return {**asdict(self), "values": list(self.values)}
 
 
 def some(values: Iterable[Any], most: int = 3) -> str:
