@@ -13,7 +13,6 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import Law, either, no_width, of_share, percentiles, wald, within
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, variance_of
 from rocmax.metrics.methods.delong import newcombe_limits, per_pair
 from rocmax.metrics.samples._classes import Classes, estimates_of
@@ -127,9 +126,7 @@ def without_variance(estimate: F64, sample: Sample | Classes, measure: Measure) 
     if measure.counts_pairs:
         limits, source = newcombe_limits(estimate, *per_pair((fewest, sum(others)))), "newcombe"
     else:
-        least, most = measure.bounds
-        if isinstance(measure, RankedMeasure) and isinstance(sample, Sample):
-            least, most = measure.reachable(sample.totals)
+        least, most = measure.reachable(sample.totals) if isinstance(sample, Sample) else measure.bounds
         if not np.isfinite([least, most]).all():
             return None
         # Those of subgroups are not those of all samples.

@@ -24,7 +24,7 @@ from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
 from rocmax.metrics.methods.base import Query
 from rocmax.metrics.reader_study._readings import Readings, StudyReading, plain, readings_of
-from rocmax.metrics.reader_study._result import MissingReadings, ModalityDifference, ModalityMean, MRMCAnalysis
+from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean, MRMCAnalysis
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._reading import in_order
 from rocmax.metrics.samples._sample import Sample, check_variance, n_distinct
@@ -546,17 +546,16 @@ def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
         )
 
 
-def _note_of(missing: tuple[MissingReadings, ...], n_readings: int) -> str:
-    """Return the sentence about missing readings, out of `n_readings` in a complete study."""
-    each = [f"reader {one.reader} with {one.modality} has no reading of {listed([*one.cases])}" for one in missing]
-    named = "; ".join(each[:_LISTED]) + "; ..." * (len(each) > _LISTED)
-    return f"{sum(len(one.cases) for one in missing):,} of {n_readings:,} readings are missing: {named}"
-
-
 def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
     """Note missing readings and negative variance estimates; warn if no test is possible."""
-    missing = study.missing_readings
-    notes = [_note_of(missing, study.scores.size)] if missing else []
+    notes, missing = [], study.missing_readings
+    if missing:
+        each = [f"reader {one.reader} with {one.modality} has no reading of {listed([*one.cases])}" for one in missing]
+        named, count = (
+            "; ".join(each[:_LISTED]) + "; ..." * (len(each) > _LISTED),
+            sum(len(one.cases) for one in missing),
+        )
+        notes.append(f"{count:,} of {study.scores.size:,} readings are missing: {named}")
     if random_cases and table.n_modalities > 1 and table.excess < 0:
         notes.append(f"cov2 - cov3 is estimated at {table.excess:.3g}, below 0; the tests use 0 instead")
     if error.square < 0:

@@ -66,10 +66,26 @@ def _last(found: NDArray[Any], name: Any, option: str, column: str) -> NDArray[n
     return np.argsort(same, kind="stable")
 
 
-def _arranged(score: NDArray[Any], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]) -> F64:
-    """Return scores by modality, reader and case, of which `names` and the `place` of each row are given."""
-    modalities, readers, cases = names
-    n_tests = len(modalities) * len(readers)
+def _arranged(
+    positive: NDArray[np.bool_], score: F64, names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]
+) -> F64:
+    """Return scores by modality, reader and case; before the table is made, every reader must have both classes."""
+    (modalities, readers, cases), (of_modality, of_reader, _) = names, place
+    n_tests, n = len(readers) * len(modalities), len(positive)
+    if 4 * n_tests > n:
+        raise ValueError(
+            f"reader has {len(readers):,} names and modality {len(modalities):,}, that is {n_tests:,} pairs for {n:,}"
+            " readings; every reader needs two or more positive and negative cases in every modality"
+        )
+    test = of_modality * len(readers) + of_reader
+    for kind, rows in (("positive", positive), ("negative", ~positive)):
+        counts = np.bincount(test[rows], minlength=n_tests)
+        if counts.min() < 2:
+            i, j = divmod(int(np.argmin(counts)), len(readers))
+            raise ValueError(
+                f"reader {shown(readers[j])} has read {counts.min()} {kind} cases in modality {shown(modalities[i])};"
+                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
+            )
     require_memory(
         8 * n_tests * (3 * len(cases) + 4 * n_tests),
         f"a study of {len(readers):,} readers (reader), {len(modalities):,} modalities (modality) and {len(cases):,}"
@@ -87,28 +103,6 @@ def _arranged(score: NDArray[Any], names: Sequence[NDArray[Any]], place: Sequenc
         )
     table.reshape(-1)[flat] = score
     return table
-
-
-def _require_both_classes(
-    positive: NDArray[np.bool_], names: Sequence[NDArray[Any]], place: Sequence[NDArray[np.intp]]
-) -> None:
-    """Check that every reader read two of either class in every modality, before large arrays are allocated."""
-    (modalities, readers, _), (of_modality, of_reader, _) = names, place
-    n_tests, n = len(readers) * len(modalities), len(positive)
-    if 4 * n_tests > n:
-        raise ValueError(
-            f"reader has {len(readers):,} names and modality {len(modalities):,}, that is {n_tests:,} pairs for {n:,}"
-            f" readings; every reader needs two or more positive and negative cases in every modality"
-        )
-    test = of_modality * len(readers) + of_reader
-    for kind, rows in (("positive", positive), ("negative", ~positive)):
-        counts = np.bincount(test[rows], minlength=n_tests)
-        if counts.min() < 2:
-            i, j = divmod(int(np.argmin(counts)), len(readers))
-            raise ValueError(
-                f"reader {shown(readers[j])} has read {counts.min()} {kind} cases in modality {shown(modalities[i])};"
-                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
-            )
 
 
 def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], F64, list[Any], list[Any]]:
@@ -323,13 +317,12 @@ class Readings(Value):
             positive, score, weight = positive[rows], score[rows], weight[rows]
             group = None if group is None else np.unique(group[rows], return_inverse=True)[1]
         names, place = (modalities, readers, cases), (of_modality, of_reader, of_case)
-        _require_both_classes(positive, names, place)
         self._set(
             modalities=modalities,
             readers=readers,
             cases=cases,
+            scores=_arranged(positive, score, names, place),  # first, as it checks the sizes
             truth=_of_cases(positive, of_case, cases, "y_true"),
-            scores=_arranged(score, names, place),
             pos_label=data.pos_label,
             algorithm=None if algorithm is None else plain(readers[-1]),
             higher_is_better=not data.lower,

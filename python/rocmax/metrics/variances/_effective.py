@@ -106,9 +106,6 @@ class _Sums(NamedTuple):
     of_subject: F64
     of_pair: F64  # pairs of two subjects
 
-    def plus(self, other: "_Sums") -> "_Sums":
-        return _Sums(*(one + two for one, two in zip(self, other, strict=True)))
-
     def variance(self) -> F64:
         """Return V, raised to its lower bound."""
         of_subject = self.of_subject @ self.of_subject.T
@@ -125,8 +122,12 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
     """
     estimate, components = measure.influences(sample)
     factors, sums = _of_classes(sample, components)
-    whole = sums[0].plus(sums[1])
-    _warn_of_few(sums, measure, sample.totals)
+    whole = _Sums(*map(np.add, *sums))
+    held = measure.limiting_sizes(sample.totals)[1][1]
+    setting = sums[0 if held.startswith("positives") else 1].of_subject
+    if (count := float(_limiting(setting).min())) < _FEW:
+        fact = f"only about {count:.0f} of {setting.shape[1]:,} subjects decide the {held}: the interval undercovers"
+        warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
     # Neither factor is less than that of both: a sum of matrices without negative variances has none.
     of_both = min(factors)
     total = of_both * whole.variance()
@@ -179,16 +180,6 @@ def _of_classes(sample: Sample, components: F64) -> tuple[list[float], list[_Sum
         of_pair = np.array([np.bincount(pair[rows][two], row[two], n_pairs) for row in centred])
         sums.append(_Sums(of_first + of_second, of_pair))
     return factors, sums
-
-
-def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:
-    """Warn if few subjects decide the class that sets the range or the threshold."""
-    held = measure.limiting_sizes(sizes)[1][1]
-    of_subject = sums[0 if held.startswith("positives") else 1].of_subject
-    count = float(_limiting(of_subject).min())
-    if count < _FEW:
-        fact = f"only about {count:.0f} of {of_subject.shape[1]:,} subjects decide the {held}: the interval undercovers"
-        warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact))
 
 
 def _limiting(of_subject: F64) -> F64:
