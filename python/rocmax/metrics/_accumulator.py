@@ -56,6 +56,7 @@ _NONE: F64 = np.empty((4, 0))
 _PAIRS = [{*pair} for pair in PAIRS]
 _WAITING = 1 << 15  # samples that wait to be sorted together
 _FEW = 1 << 13  # bins that are never pooled
+_UNKNOWN = (np.inf, -np.inf)  # the extent of no scores
 _POOLED = "has pooled some: use max_error=None"
 _OPTIONS = {"max_error": None, "pos_label": None, "higher_is_better": True, "missing": "raise"}
 # Shares of positives and negatives at the highest score of their bin: of the estimate, of lowest to highest curve.
@@ -130,7 +131,7 @@ class _State(NamedTuple):
     """What has been counted. It is replaced as a whole, so that neither Ctrl-C nor a fork leaves it half changed."""
 
     runs: tuple[F64, ...] = ()
-    extent: tuple[float, float] = (np.inf, -np.inf)  # the least and the greatest score
+    extent: tuple[float, float] = _UNKNOWN  # the least and the greatest score
     reduced: int = 0  # bins that were left when scores were last pooled
     seen: _Labels = frozenset()  # labels; empty where pos_label is given
     n_dropped: int = 0  # samples with missing values
@@ -165,12 +166,10 @@ class _Shared:
         self._lock = threading.Lock()
         _LIVING.add(self)
 
-    def wait(
-        self, labels: _Labels, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None, n_dropped: int
-    ) -> None:
-        """Put samples into the buffer, after counting its samples if they do not fit."""
+    def wait(self, part: _State, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None) -> None:
+        """Put the samples of a part into the buffer, after counting its samples if they do not fit."""
         with self._lock:
-            state = self._agreed(labels, n_dropped, score.dtype == np.float32 or not len(score))
+            state = self._agreed(part)
             if state.waiting + len(score) > _WAITING:
                 self._state = state = self._counted(state)
             if self._buffer is None:
@@ -180,23 +179,22 @@ class _Shared:
             self._buffer[:, state.waiting : to] = score, each * positive, each * ~positive
             self._state = state._replace(waiting=to)
 
-    def add(
-        self, labels: _Labels, run: F64, narrow: bool, extent: tuple[float, float] | None = None, n_dropped: int = 0
-    ) -> None:
-        """Add bins; without an extent they must be ascending."""
+    def add(self, part: _State, run: F64) -> None:
+        """Add the bins of a part, which ascend unless it has an extent."""
         with self._lock:
-            self._state = self._limited(self._agreed(labels, n_dropped, narrow), run, extent)
+            self._state = self._limited(self._agreed(part), run, part.extent)
 
-    def _agreed(self, labels: _Labels, n_dropped: int, narrow: bool) -> _State:
-        """Return the state with labels and dropped samples of another part; all parts must have one pair of labels."""
-        seen = self._state.seen | labels
+    def _agreed(self, part: _State) -> _State:
+        """Return the state with what is known of another part; all parts must have one pair of labels."""
+        state = self._state
+        seen = state.seen | part.seen
         if seen and not any(seen <= pair for pair in _PAIRS):
-            new, old = sorted(labels - self._state.seen), sorted(self._state.seen)
+            new, old = sorted(part.seen - state.seen), sorted(state.seen)
             raise ValueError(
                 f"y_true must be 0/1 or -1/1 in all parts, got {new} where earlier parts had {old}; give pos_label"
             )
-        state = self._state
-        return state._replace(seen=seen, n_dropped=state.n_dropped + n_dropped, narrow=state.narrow and narrow)
+        n_dropped, narrow = state.n_dropped + part.n_dropped, state.narrow and part.narrow
+        return state._replace(seen=seen, n_dropped=n_dropped, narrow=narrow)
 
     def _counted(self, state: _State) -> _State:
         """Count the samples in the buffer as a run."""
@@ -205,11 +203,11 @@ class _Shared:
         run = _binned(*self._buffer[:, : state.waiting])
         return self._limited(state._replace(waiting=0), run)
 
-    def _limited(self, state: _State, run: F64, extent: tuple[float, float] | None = None) -> _State:
+    def _limited(self, state: _State, run: F64, extent: tuple[float, float] = _UNKNOWN) -> _State:
         """Add a run; with a limit, pool once there are twice as many bins."""
         if not run.shape[1]:
             return state
-        least, most = (run[0, 0], run[1, -1]) if extent is None else extent
+        least, most = (run[0, 0], run[1, -1]) if extent == _UNKNOWN else extent
         extent = min(state.extent[0], float(least)), max(state.extent[1], float(most))
         runs = state.runs
         while runs and runs[-1].shape[1] < 2 * run.shape[1]:  # so that a bin is copied log n times
@@ -407,7 +405,7 @@ class ROCAccumulator:
         counts = [_class_counts(each, len(value), name) for name, each in (("n_pos", n_pos), ("n_neg", n_neg))]
         require_finite(value, "score", "leave samples without a score out (WHERE score IS NOT NULL)")
         bins = _binned(oriented(value, not higher_is_better), *counts)
-        found._shared.add(frozenset(), bins, given.dtype == np.float32 or not len(given))
+        found._shared.add(_State(narrow=given.dtype == np.float32 or not len(given)), bins)
         return found
 
     @property
@@ -467,8 +465,9 @@ class ROCAccumulator:
         require_finite(score, "y_score")
         require_weights(weight)
         score = oriented(score, not self.higher_is_better)
+        part = _State(seen=labels, n_dropped=n_dropped, narrow=score.dtype == np.float32 or not len(score))
         if len(positive) < _WAITING:
-            self._shared.wait(labels, positive, score, weight, n_dropped)
+            self._shared.wait(part, positive, score, weight)
             return self
         if weight is None and positive.any() and not positive.all():  # in a third of the time
             value, *weights_of = (row[::-1] for row in _core.Curve(positive, score, None, 1).steps())
@@ -476,7 +475,7 @@ class ROCAccumulator:
         else:
             each: F64 = np.ones(len(score)) if weight is None else weight
             run = _binned(score.astype(np.float64, copy=False), each * positive, each * ~positive)
-        self._shared.add(labels, run, score.dtype == np.float32, n_dropped=n_dropped)
+        self._shared.add(part, run)
         return self
 
     def merge(self, other: ROCAccumulator) -> ROCAccumulator:
@@ -503,7 +502,7 @@ class ROCAccumulator:
                 f" ROCAccumulator(max_error={other.max_error:g})"
             )
         theirs = other._shared.settled()  # opens its lock before ours is taken: two may merge each other
-        self._shared.add(theirs.seen, theirs.bins, theirs.narrow, theirs.extent, theirs.n_dropped)
+        self._shared.add(theirs, theirs.bins)
         return self
 
     def curve(self) -> tuple[F64, F64, F64]:
