@@ -11,7 +11,7 @@ from sklearn.utils import Tags, column_or_1d
 
 from rocmax import _core
 from rocmax._checks.training import check_training_data
-from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
+from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import interruptible, one_at_a_time
 from rocmax._runtime.warn import warn
@@ -134,13 +134,14 @@ class LeastSquares(CertificateMixin, KernelRanker):
     ) -> None:
         """Fit each label at its alpha and set the fitted attributes; `features` of `data` are made unless given."""
         X, labels, weight, kept, _ = data
-        if solver == "cg" and self.kernel != "linear":
-            raise ValueError(f"solver='cg' needs kernel='linear', got kernel={self.kernel!r}")
-        if solver == "cg" and is_stored(X):
-            raise ValueError("solver='cg' needs X in memory, got a memmap or dask array; use solver='direct'")
         if solver == "auto":
             products = self.kernel == "linear" and is_sparse(X) and min(X.shape) > _DIRECT
             solver = "cg" if products else "direct"
+        if solver == "cg" and (self.kernel != "linear" or is_stored(X) or alphas.min() <= 0):
+            raise ValueError(
+                f"solver='cg' needs kernel='linear', X in memory and alpha > 0, got kernel={shown(self.kernel)}, "
+                f"{type(X).__name__} and alpha={alphas.min():g}; use solver='direct'"
+            )
         self.n_iter_ = 1
         dual: F64 | None = None
         if solver == "cg":
@@ -212,8 +213,6 @@ class LeastSquares(CertificateMixin, KernelRanker):
 
     def _conjugate_gradients(self, data: LabelledRows, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, *_ = data
-        if alphas.min() <= 0:
-            raise ValueError("solver='cg' needs alpha > 0: it cannot check that alpha=0 is well posed")
         coef, n_iter, residual = least_squares.fit_products(
             X, labels, weight, alphas, pairwise=self._pairwise, tol=tol, max_iter=max_iter
         )
