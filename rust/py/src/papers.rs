@@ -1,6 +1,6 @@
 //! Bindings of `rocmax_core::internals::papers`.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rocmax_core::internals::papers::{self, CELLS, Codes, Features, Limits};
 
@@ -90,9 +90,9 @@ pub(crate) fn partial_boost<'py>(
 ) -> PyResult<Rounds<'py>> {
     let range = range(low, high)?;
     let n_bins: Vec<usize> = n_bins.as_slice()?.iter().map(|&n| n as usize).collect();
-    let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
+    let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins };
     let work = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
-    let need = Need { work, bytes: SORTED * codes.n_rows + 128 * n_rounds.min(ROUNDS) };
+    let need = Need { work, bytes: SORTED * problem.inner.n_samples() + 128 * n_rounds.min(ROUNDS) };
     let found =
         gate::enter(py, n_threads, need, |ctx| papers::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
     Ok((

@@ -19,8 +19,6 @@ pub struct Codes<'a> {
     pub bins: &'a [u8],
     /// How many bins each feature has.
     pub n_bins: &'a [usize],
-    /// Number of samples.
-    pub n_rows: usize,
 }
 
 /// A round: adds `steps / CELLS` to the scores of all samples in bin `bin` of a feature, and above.
@@ -44,21 +42,17 @@ impl Round {
     }
 }
 
-impl Codes<'_> {
-    fn check(&self, n_samples: usize) -> Result<()> {
-        Error::check_len("codes", n_samples, self.n_rows)?;
-        Error::check_len("codes", self.n_rows * self.n_bins.len(), self.bins.len())?;
-        let columns = self.bins.chunks(self.n_rows.max(1)).zip(self.n_bins);
-        for (column, &n_bins) in columns {
+impl<'a> Codes<'a> {
+    /// The bins of each feature, checked.
+    fn columns(&self, n_samples: usize) -> Result<Vec<&'a [u8]>> {
+        Error::check_len("codes", n_samples * self.n_bins.len(), self.bins.len())?;
+        let columns: Vec<_> = self.bins.chunks_exact(n_samples).collect();
+        for (column, &n_bins) in columns.iter().zip(self.n_bins) {
             if let Some(bin) = column.iter().find(|&&bin| usize::from(bin) >= n_bins) {
                 return Err(Error::domain("codes", "below the bins", bin.to_string()));
             }
         }
-        Ok(())
-    }
-
-    fn column(&self, feature: usize) -> &[u8] {
-        &self.bins[feature * self.n_rows..(feature + 1) * self.n_rows]
+        Ok(columns)
     }
 }
 
@@ -84,14 +78,14 @@ pub fn partial_boost(
     n_rounds: usize,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<Round>> {
-    codes.check(problem.n_samples())?;
+    let columns = codes.columns(problem.n_samples())?;
     let mut scores = vec![0i64; problem.n_samples()];
     let mut rounds = Vec::new();
     for _ in 0..n_rounds {
         ctx.check()?;
         let pairs = Pairs::new(&scores, problem, range);
-        let features = (0..codes.n_bins.len()).collect();
-        let found = ctx.try_map(features, |feature| pairs.best(codes.column(feature), codes.n_bins[feature], ctx))?;
+        let features = columns.iter().zip(codes.n_bins).collect();
+        let found = ctx.try_map(features, |(column, &n_bins): (&&[u8], _)| pairs.best(column, n_bins, ctx))?;
         let gains: Vec<f64> = found.iter().map(|best| best.after).collect();
         let Some((feature, _)) = first_best(&gains) else { break };
         let Best { bin, steps, after } = found[feature];
@@ -104,7 +98,7 @@ pub fn partial_boost(
             }
             break;
         }
-        for (score, &code) in scores.iter_mut().zip(codes.column(feature)) {
+        for (score, &code) in scores.iter_mut().zip(columns[feature]) {
             *score += if usize::from(code) >= bin { steps } else { 0 };
         }
         rounds.push(Round { feature, bin, steps, before: pairs.objective, after });

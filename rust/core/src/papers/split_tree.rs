@@ -54,34 +54,26 @@ pub struct Limits {
 /// [`Error::Length`] unless `values` are whole columns, [`Error::NonFinite`], [`Error::Interrupted`].
 pub fn split_tree(values: &[f64], problem: &Problem, limits: Limits, ctx: &Ctx<'_>) -> Result<Vec<Node>> {
     let n_rows = problem.n_samples();
-    let n_columns = values.len() / n_rows;
-    Error::check_len("features", n_columns * n_rows, values.len())?;
+    let columns: Vec<&[f64]> = values.chunks_exact(n_rows).collect();
+    Error::check_len("features", columns.len() * n_rows, values.len())?;
     if !values.iter().all(|value| value.is_finite()) {
         return Err(Error::first_non_finite("features", values));
     }
-    let mut grower = Grower {
-        values,
-        n_rows,
-        problem,
-        limits,
-        orders: ctx.map((0..n_columns).collect(), |feature| sorted(values, n_rows, feature))?,
-        right: vec![false; n_rows],
-    };
-    let (pos, neg) = grower.totals(0..n_rows);
-    let mut nodes = vec![Node { pos, neg, split: None }];
+    let mut grower =
+        Grower { orders: ctx.map(columns.clone(), sorted)?, right: vec![false; n_rows], columns, problem, limits };
+    let mut nodes = vec![grower.node(0..n_rows)];
     let mut open = vec![(0, 0..n_rows, 0)];
     while let Some((at, members, depth)) = open.pop() {
         ctx.check()?;
         let Some((feature, end)) = grower.best(&nodes[at], members.clone(), depth, ctx)? else { continue };
         let order = &grower.orders[feature];
-        let value = |k: usize| values[feature * n_rows + order[k] as usize];
+        let value = |k: usize| grower.columns[feature][order[k] as usize];
         let threshold = midpoint(value(end - 1), value(end));
         grower.part(feature, members.clone(), end, ctx)?;
         let (left, right) = (nodes.len(), nodes.len() + 1);
         nodes[at].split = Some(Split { feature, threshold, left, right });
         for (child, members) in [(left, members.start..end), (right, end..members.end)] {
-            let (pos, neg) = grower.totals(members.clone());
-            nodes.push(Node { pos, neg, split: None });
+            nodes.push(grower.node(members.clone()));
             open.push((child, members, depth + 1));
         }
     }
@@ -89,17 +81,15 @@ pub fn split_tree(values: &[f64], problem: &Problem, limits: Limits, ctx: &Ctx<'
 }
 
 /// The samples in ascending order of a column.
-fn sorted(values: &[f64], n_rows: usize, feature: usize) -> Vec<u32> {
-    let column = &values[feature * n_rows..(feature + 1) * n_rows];
-    let mut order = (0..n_rows as u32).collect::<Vec<_>>();
+fn sorted(column: &[f64]) -> Vec<u32> {
+    let mut order = (0..column.len() as u32).collect::<Vec<_>>();
     let value = |row: u32| column[row as usize] + 0.0;
     order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)).then(a.cmp(&b)));
     order
 }
 
 struct Grower<'a> {
-    values: &'a [f64],
-    n_rows: usize,
+    columns: Vec<&'a [f64]>,
     problem: &'a Problem,
     limits: Limits,
     /// The samples in the order of each column, with those of a node side by side.
@@ -112,13 +102,13 @@ impl Grower<'_> {
         self.problem.sample_weight().map_or(1.0, |weights| weights[row as usize])
     }
 
-    /// The weight of the positives and of the negatives of a node.
-    fn totals(&self, members: Range<usize>) -> (f64, f64) {
+    /// A leaf.
+    fn node(&self, members: Range<usize>) -> Node {
         let (mut pos, mut neg) = (0.0, 0.0);
         for &row in self.orders.first().map_or(&[][..], |order| &order[members]) {
             *(if self.problem.labels()[row as usize] { &mut pos } else { &mut neg }) += self.weight(row);
         }
-        (pos, neg)
+        Node { pos, neg, split: None }
     }
 
     /// The feature of the best split of a node, and where its left part ends.
@@ -145,7 +135,7 @@ impl Grower<'_> {
 
     /// Calls `take(end, |p/P - n/N|)` for every split by a column, the lowest threshold first.
     fn visit(&self, node: &Node, members: Range<usize>, feature: usize, mut take: impl FnMut(usize, f64)) {
-        let column = &self.values[feature * self.n_rows..(feature + 1) * self.n_rows];
+        let column = self.columns[feature];
         let order = &self.orders[feature][members.clone()];
         let (mut pos, mut neg) = (0.0, 0.0);
         // Sums of fractional weights may be too small by rounding.

@@ -35,7 +35,7 @@ fn in_range(scores: &[i64], problem: &Problem, range: RateRange) -> Vec<f64> {
 
 /// Goes on when a round is undone.
 fn naive(codes: &Codes<'_>, problem: &Problem, range: RateRange, n_rounds: usize) -> Vec<Round> {
-    let (mut scores, mut rounds) = (vec![0i64; codes.n_rows], Vec::new());
+    let (mut scores, mut rounds) = (vec![0i64; problem.n_samples()], Vec::new());
     for _ in 0..n_rounds {
         let share = in_range(&scores, problem, range);
         let before = objective(&scores, problem, &share);
@@ -43,7 +43,7 @@ fn naive(codes: &Codes<'_>, problem: &Problem, range: RateRange, n_rounds: usize
         for feature in 0..codes.n_bins.len() {
             for bin in (1..codes.n_bins[feature]).rev() {
                 for steps in (1..=CELLS).flat_map(|steps| [steps, -steps]) {
-                    let raised = |i: usize| usize::from(codes.column(feature)[i]) >= bin;
+                    let raised = |i: usize| usize::from(codes.bins[feature * problem.n_samples() + i]) >= bin;
                     let moved: Vec<i64> =
                         (0..scores.len()).map(|i| scores[i] + if raised(i) { steps } else { 0 }).collect();
                     let after = objective(&moved, problem, &share);
@@ -76,7 +76,7 @@ proptest! {
         let weights = (0..n).map(|_| if weighted { 0.5 + random() } else { 1.0 }).collect();
         let problem = Problem::weighted(labels, weights).unwrap();
         let bins: Vec<u8> = (0..n * d).map(|_| (4.0 * random()) as u8).collect();
-        let codes = Codes { bins: &bins, n_bins: &vec![4; d], n_rows: n };
+        let codes = Codes { bins: &bins, n_bins: &vec![4; d] };
         let range = RateRange::new(low as f64 / 6.0, (low + width) as f64 / 6.0).unwrap();
         let found = partial_boost(&codes, &problem, range, 6, &Ctx::serial()).unwrap();
         let expected = naive(&codes, &problem, range, 6);
@@ -100,7 +100,7 @@ fn a_stump_that_goes_in_and_out_for_ever_ends_it() {
     for (factor, high, n_rounds) in [(3, 0.2, 13), (7, 0.3, 29)] {
         let bins = (0..n).map(|i| (i * factor % 13 % 4) as u8);
         let bins: Vec<u8> = bins.chain((0..n).map(|i| (i * (factor + 2) % 11 % 4) as u8)).collect();
-        let codes = Codes { bins: &bins, n_bins: &[4; 2], n_rows: n };
+        let codes = Codes { bins: &bins, n_bins: &[4; 2] };
         let range = RateRange::new(0.0, high).unwrap();
         let found = partial_boost(&codes, &problem, range, usize::MAX, &Ctx::serial()).unwrap();
         assert_eq!(found.len(), n_rounds);
@@ -125,7 +125,7 @@ fn threads_change_nothing_and_bad_codes_are_refused() {
     let labels: Vec<bool> = (0..n).map(|_| random() < 0.3).collect();
     let bins: Vec<u8> = (0..n * d).map(|k| (60.0 * random()) as u8 + 9 * u8::from(labels[k % n])).collect();
     let problem = Problem::new(labels).unwrap();
-    let codes = Codes { bins: &bins, n_bins: &[70; 5], n_rows: n };
+    let codes = Codes { bins: &bins, n_bins: &[70; 5] };
     let range = RateRange::new(0.02, 0.1).unwrap();
     let pool = crate::testing::pool(3);
     let alone = partial_boost(&codes, &problem, range, 12, &Ctx::serial()).unwrap();
