@@ -3,6 +3,7 @@
 use crate::data::float::Score;
 use crate::data::labels::Labels;
 use crate::order;
+use crate::order::select::bracket;
 
 /// The number of scores in a sample.
 pub(crate) const SAMPLES: usize = 1 << 12;
@@ -20,9 +21,8 @@ pub(crate) fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f
     let neg = order::places(SAMPLES, scores.len()).filter(|&i| labels.is_positive(i) == mirrored);
     let mut sample: Vec<S> = neg.map(|i| if mirrored { scores[i].negated() } else { scores[i] }).collect();
     sample.retain(|x| x.finite());
-    let size = sample.len() as f64;
-    let rank = (size * rate + 4.0 * (size * rate * (1.0 - rate)).sqrt() + 2.0) as usize;
-    (rank < sample.len()).then(|| *sample.select_nth_unstable_by(rank, |x, y| y.order(x)).1)
+    let [rank, _] = bracket(sample.len(), rate);
+    rank.map(|rank| *sample.select_nth_unstable_by(rank, |x, y| y.order(x)).1)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ fn slack(share: f64, n: f64, squares: f64) -> f64 {
 }
 
 /// Two ranks in a sample of `n` that bracket, almost certainly, the lowest of the highest `share` of all scores.
-fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
+pub(crate) fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
     let n = n as f64;
     let slack = slack(share, n, n);
     [n * share + slack, n * share - slack].map(|rank| (0.0..n).contains(&rank).then_some(rank as usize))
