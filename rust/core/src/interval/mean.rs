@@ -15,10 +15,14 @@ const FIRST: f64 = -4.0; // deviates of negatives are rounded to a cell
 const LAST: f64 = 6.0;
 const CELLS: usize = 1000;
 const ROOM: usize = 1024; // for the cells
+const WIDE: usize = 32; // cells that are filled at once
 const ROUND: f32 = 8388608.0; // a whole number that is added to it is in the last bits
 const EDGE: f64 = 14.0; // |a|: beyond it all rates are 0 or 1
 const STEPS: u32 = 1 << 16; // between the edges, in which a is found
 const FLAT: f64 = 1e-4; // about the change of a mean by such a step
+const SOME: usize = 16; // negatives that positives pass between both ends of a search
+const WIDEN: f64 = 1.25; // a step to the other side
+const ROUNDING: f64 = 0.06; // of a step
 const TRIES: u32 = 12; // before bisection
 const CLOSE: f64 = 1e-6; // to the estimate
 const LEVELS: usize = 121; // normal quantiles of limits, from the least on in steps
@@ -170,13 +174,17 @@ struct Search {
     left_out: f64,
     /// The mean with all positives first.
     most: f64,
-    /// What the places of every group add to the mean, by the number of drawn negatives that are not above them.
+    /// What the places of every group add to the mean, by the number of drawn negatives that are not above it.
     parts: Vec<Vec<[f64; LANES]>>,
-    /// The number of drawn negatives below the cells of the grid of their deviates.
-    below: [u16; ROOM],
+    /// The number of drawn negatives below the cells of the grid of their deviates, and the first cell above each.
+    below: [u16; ROOM + WIDE],
+    above: Vec<f32>,
     /// Cells of the positives, in groups, and those they are moved to.
     cells: Vec<[f32; LANES]>,
     moved: Vec<[u32; LANES]>,
+    /// How many negatives each of them passes, at the height at hand and at both ends of the search.
+    passed: Vec<[u16; LANES]>,
+    ends: [Vec<[u16; LANES]>; 2],
     /// Cells per unit of a.
     unit: f64,
     /// The change of the mean by a step between the edges, as it was for the last draw.
@@ -199,32 +207,45 @@ impl Search {
         };
         let of_group = |(tpr, weights)| shares.iter().rev().map(|&fpr| part(tpr, weights, fpr)).collect::<Vec<_>>();
         let parts: Vec<_> = groups.tpr.iter().zip(&groups.weights).map(of_group).collect();
-        let whole = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
-        let left_out = whole - groups.mean(gain, |_| [0.0; LANES]);
-        let mut first = [0.0; LANES];
-        for parts in &parts {
-            first.iter_mut().zip(parts[parts.len() - 1]).for_each(|(sum, part)| *sum += part);
+        let most = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
+        let left_out = most - groups.mean(gain, |_| [0.0; LANES]);
+        let [passed, first, last] = [(); 3].map(|()| vec![[0; LANES]; parts.len()]);
+        Self {
+            left_out,
+            most,
+            below: [0; ROOM + WIDE],
+            above: vec![0.0; draws.jumps.len()],
+            cells: vec![[f32::NEG_INFINITY; LANES]; parts.len()],
+            moved: vec![[0; LANES]; parts.len()],
+            parts,
+            passed,
+            ends: [first, last],
+            unit: 1.0,
+            rise: FLAT,
         }
-        let most = left_out + first.iter().sum::<f64>();
-        let (cells, moved) = (vec![[0.0; LANES]; parts.len()], vec![[0; LANES]; parts.len()]);
-        Self { left_out, most, parts, below: [0; ROOM], cells, moved, unit: 1.0, rise: FLAT }
     }
 
-    /// Takes up the negatives of a draw: how many lie below every cell, four sums in a word at once.
+    /// Takes up the negatives of a draw, the greatest first: how many lie below every cell.
     fn count(&mut self, negatives: &[f64]) {
-        const ONES: u64 = 0x0001_0001_0001_0001;
-        let (scale, mut held) = (CELLS as f64 / (LAST - FIRST), [0u16; ROOM]);
-        for deviate in negatives {
-            let cell = ((deviate - FIRST) * scale).clamp(0.0, (CELLS - 1) as f64) as u32 as usize + 1;
-            held[cell] = held[cell].wrapping_add(1);
-        }
-        let mut below = 0u64;
-        for (held, sums) in held.as_chunks::<4>().0.iter().zip(self.below.as_chunks_mut::<4>().0) {
-            let word = (0..4).fold(0, |word, k| word | u64::from(held[k]) << (16 * k)).wrapping_mul(ONES);
-            let all = word.wrapping_add(below.wrapping_mul(ONES));
-            (0..4).for_each(|k| sums[k] = (all >> (16 * k)) as u16);
-            below = below.wrapping_add(word >> 48);
-        }
+        let (above, below) = (&mut self.above, &mut self.below);
+        fast!({
+            for (above, deviate) in above.iter_mut().zip(negatives) {
+                let cell = (deviate - FIRST) * (CELLS as f64 / (LAST - FIRST));
+                *above = (cell.clamp(0.0, (CELLS - 1) as f64).floor() + 1.0) as f32;
+            }
+            let mut from = 0;
+            let mut fill = |to: usize, number: usize| {
+                while from < to {
+                    below[from..from + WIDE].fill(number as u16);
+                    from += WIDE;
+                }
+                from = to;
+            };
+            for (number, above) in above.iter().rev().enumerate() {
+                fill((above + ROUND).to_bits() as usize % ROOM, number);
+            }
+            fill(ROOM, above.len());
+        });
     }
 
     /// Takes up its positives, for the slope of a model.
@@ -246,12 +267,50 @@ impl Search {
             *moved = ((cell + by).clamp(0.0, (CELLS - 1) as f32).floor() + ROUND).to_bits();
         }
         let mut sums = [0.0; LANES];
-        for (moved, parts) in self.moved.iter().zip(&self.parts) {
+        for ((moved, passed), parts) in self.moved.iter().zip(&mut self.passed).zip(&self.parts) {
             for lane in 0..LANES {
-                sums[lane] += parts[usize::from(self.below[moved[lane] as usize % ROOM])][lane];
+                passed[lane] = self.below[moved[lane] as usize % ROOM];
+                sums[lane] += parts[usize::from(passed[lane])][lane];
             }
         }
         self.left_out + sums.iter().sum::<f64>()
+    }
+
+    /// The height between both ends of the search from which on the mean is `short` above that of the first end, and by
+    /// how much it is then above; None if positives pass many negatives there.
+    #[inline(always)]
+    fn passing(&self, short: f64) -> Option<[f64; 2]> {
+        let (mut by, mut gains, mut n) = ([f64::INFINITY; SOME], [0.0; SOME], 0);
+        let passed = |end: usize| self.ends[end].as_flattened().iter();
+        let number = passed(0).zip(passed(1)).map(|(first, last)| u32::from(last.wrapping_sub(*first)));
+        if number.fold(0u32, u32::wrapping_add) > SOME as u32 {
+            return None;
+        }
+        let groups = self.ends[0].iter().zip(&self.ends[1]).zip(&self.cells).zip(&self.parts);
+        for (((first, last), cells), parts) in groups.filter(|(((first, last), _), _)| first != last) {
+            for lane in 0..LANES {
+                for k in usize::from(first[lane])..usize::from(last[lane]) {
+                    by[n] = f64::from(self.above[self.above.len() - 1 - k] - cells[lane]);
+                    gains[n] = parts[k + 1][lane] - parts[k][lane];
+                    n += 1;
+                }
+            }
+        }
+        let (mut least, mut over) = (f64::INFINITY, 0.0);
+        let groups = by.as_chunks::<LANES>().0.iter().zip(gains.as_chunks::<LANES>().0).take(n.div_ceil(LANES));
+        for &moved in &by[..n] {
+            let mut sums = [0.0; LANES];
+            for (by, gains) in groups.clone() {
+                for lane in 0..LANES {
+                    sums[lane] += if by[lane] <= moved { gains[lane] } else { 0.0 };
+                }
+            }
+            let apart = sums.iter().sum::<f64>() - short;
+            if apart >= 0.0 && moved < least {
+                (least, over) = (moved, apart);
+            }
+        }
+        (over > 0.0).then(|| [least / self.unit, over])
     }
 
     /// The first height, in steps from `low` to the upper edge, whose mean reaches `goal`, or exceeds it, and by how much
@@ -267,47 +326,37 @@ impl Search {
     fn searched(&mut self, low: f64, from: f64, goal: f64, exceeds: bool) -> (f64, Option<f64>) {
         let width = EDGE - low;
         let height = |k: u32| low + f64::from(k) / f64::from(STEPS) * width;
-        // Steps and gaps at both ends, below 0 at the first, halved where the other end moves twice.
+        let step = |height: f64| ((height - low) / width).clamp(0.0, 1.0) * f64::from(STEPS);
+        // Steps and gaps at both ends, below 0 at the first.
         let (mut below, mut reached) = ((0, None), (STEPS, None));
-        let start = ((from - low) / width).clamp(0.0, 1.0) * f64::from(STEPS);
-        let (mut at, mut widen, mut last) = ((start as u32).clamp(1, STEPS - 1), 1.25, None);
-        let (mut tried, mut beyond) = (0, None);
+        let (mut at, mut widen, mut tried) = ((step(from) as u32).clamp(1, STEPS - 1), WIDEN, 0);
         while reached.0 - below.0 > 1 {
             let apart = self.at(height(at)) - goal;
             let held = if exceeds { apart > 0.0 } else { apart >= 0.0 };
-            if held {
-                reached = (at, Some(apart));
-                beyond = Some(apart);
-            } else {
-                below = (at, Some(apart));
-            }
-            at = match (below.1, reached.1) {
-                (Some(under), Some(over)) if over > under && tried < TRIES => {
-                    let (mut under, mut over): (f64, f64) = (under, over);
-                    self.rise = (over - under) / f64::from(reached.0 - below.0);
-                    if last == Some(held) {
-                        if held {
-                            under /= 2.0
-                        } else {
-                            over /= 2.0
-                        }
-                        (below.1, reached.1) = (Some(under), Some(over));
-                    }
-                    below.0 + (-under / (over - under) * f64::from(reached.0 - below.0)).round() as u32
-                }
-                (Some(_), Some(_)) => below.0.midpoint(reached.0),
-                _ => {
-                    // A step to the other side, of growing length.
-                    let step = (widen * apart.abs() / self.rise + 2.0).min(f64::from(STEPS)) as u32;
-                    widen *= 3.0;
-                    if held { at.saturating_sub(step) } else { at.saturating_add(step) }
-                }
-            };
-            last = Some(held);
+            std::mem::swap(&mut self.passed, &mut self.ends[usize::from(held)]);
+            *(if held { &mut reached } else { &mut below }) = (at, Some(apart));
             tried += 1;
+            let both = below.1.zip(reached.1);
+            at = if let Some([by, over]) = both.and_then(|(under, _)| self.passing(-under)) {
+                let place = step(by);
+                if (ROUNDING..1.0 - ROUNDING).contains(&place.fract()) && over > 2.0 * CLOSE {
+                    return (height(place.ceil() as u32), Some(over));
+                }
+                place.ceil() as u32
+            } else {
+                if let Some((under, over)) = both {
+                    (widen, self.rise) = (WIDEN, (over - under) / f64::from(reached.0 - below.0));
+                }
+                // A step to the other side, of growing length until both are known.
+                let way = (widen * apart.abs() / self.rise + 2.0).min(f64::from(STEPS)) as u32;
+                widen *= 3.0;
+                let next = if held { at.saturating_sub(way) } else { at.saturating_add(way) };
+                let inside = below.0 < next && next < reached.0 && tried <= TRIES;
+                if both.is_some() && !inside { below.0.midpoint(reached.0) } else { next }
+            };
             at = at.clamp(below.0 + 1, u32::max(reached.0 - 1, below.0 + 1));
         }
-        (height(reached.0), beyond)
+        (height(reached.0), reached.1)
     }
 }
 
@@ -345,9 +394,10 @@ pub fn mean_tables(
     let nodes = Places::new(&nodes, &weights);
     let of_curve = |a: f64, b: f64| {
         // The false positive rate where the true one is a node: Phi((Phi^-1(tpr) - a) / b)
-        let (nodes, above, shift, scale) = (&nodes, &above, -a / b, 1.0 / b);
+        let (nodes, mut at, shift, scale) = (&nodes, above, -a / b, 1.0 / b);
         fast!({
-            let fpr = normal::cdfs(above.map(|x| shift + scale * x));
+            at.iter_mut().for_each(|x| *x = shift + scale * *x);
+            let fpr = normal::cdfs(at);
             nodes.mean(of_curves, |k| fpr.as_chunks().0[k])
         })
     };

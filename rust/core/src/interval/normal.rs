@@ -133,10 +133,10 @@ pub(crate) fn polynomials<const N: usize, const L: usize>(coefficients: &[f64; N
 /// The exponential function of numbers from -708 to 0.
 #[inline(always)]
 pub(crate) fn exponentials<const L: usize>(x: [f64; L]) -> [f64; L] {
-    let rounded = x.map(|x| x * std::f64::consts::LOG2_E + ROUND);
-    let mut rest = x;
-    for (rest, rounded) in rest.iter_mut().zip(rounded) {
-        let whole = rounded - ROUND;
+    let (mut rounded, mut rest) = (x, x); // `map` of long arrays is not compiled for the machine
+    for (rounded, rest) in rounded.iter_mut().zip(&mut rest) {
+        *rounded = *rounded * std::f64::consts::LOG2_E + ROUND;
+        let whole = *rounded - ROUND;
         *rest = *rest - whole * LN_2[0] - whole * LN_2[1];
     }
     let mut found = polynomials(&FACTORIALS, rest);
@@ -169,9 +169,13 @@ pub(crate) fn logarithms(x: [f64; LANES]) -> [f64; LANES] {
 /// Probabilities below and above.
 #[inline(always)]
 fn tails<const L: usize>(x: [f64; L]) -> [[f64; L]; 2] {
-    let size = x.map(|x| x.abs().min(37.5));
-    let mut least = exponentials(size.map(|y| -0.5 * y * y));
-    let heights = polynomials(&TAIL, size.map(|y| (y - 4.0) / (y + 4.0)));
+    let (mut size, mut power, mut place) = (x, x, x);
+    for k in 0..L {
+        let y = x[k].abs().min(37.5);
+        (size[k], power[k], place[k]) = (y, -0.5 * y * y, (y - 4.0) / (y + 4.0));
+    }
+    let mut least = exponentials(power);
+    let heights = polynomials(&TAIL, place);
     let mut most = least;
     for k in 0..L {
         let tail = least[k] * (heights[k] / (1.0 + 1.25 * size[k]));
