@@ -279,10 +279,8 @@ class Comparison(Measured):
             return [*sentences, f"Of {len(self.pairs)} pairs {small} have p < {_SMALL:g} ({how})"]
         listed = []
         for pair in self.pairs:
-            places = self._places(pair.standard_error, change=True)
             first, second = words.label_text(pair.model_a), words.label_text(pair.model_b)
-            change = words.with_ends(pair.difference, pair.confidence_interval, places)
-            listed.append(f"{first} minus {second} {change}, {words.p_value(pair.pvalue_adjusted)}")
+            listed.append(f"{first} minus {second} {self._change(pair)}, {words.p_value(pair.pvalue_adjusted)}")
         level = f"{words.level(self.confidence_level)} not adjusted for the number of pairs"
         return [*sentences, f"Differences ({level}; {how}): {'; '.join(listed)}"]
 

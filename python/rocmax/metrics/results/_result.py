@@ -231,6 +231,10 @@ class Measured(Result):
         rate = words.rate(self.measure.as_rate)
         return words.Notation(words.decimals(error, self.measure.is_share, interval), rate.change if change else rate)
 
+    def _change(self, of: Any) -> str:
+        """Return a difference with its interval in words."""
+        return words.with_ends(of.difference, of.confidence_interval, self._places(of.standard_error, change=True))
+
     def _hypothesis(self, alternative: str, null: float, margin: float | None, change: bool = False) -> str:
         """Return a hypothesis about an estimate, or a change of it, in words."""
         of = words.rate(self.measure.as_rate)._replace(name="", at="")

@@ -96,11 +96,8 @@ class SubgroupComparison(BySubgroup, Comparison):
         if len(self.pairs) == 1:
             listed = []
             for name, one in self.subgroups.items():
-                change = words.with_ends(
-                    one.difference, one.confidence_interval, self._places(one.standard_error, change=True)
-                )
                 tested = one._level if one.no_interval else words.p_value(one.pvalue)
-                listed.append(f"{words.label_text(name)} {change}, {tested}")
+                listed.append(f"{words.label_text(name)} {self._change(one)}, {tested}")
             sentences.append(f"Differences by {self.by}: {'; '.join(listed)}")
         return [*sentences, *self._lacking(), f"Same differences in all subgroups: {self.equality_test}"]
 

@@ -232,13 +232,11 @@ class SubgroupInference(BySubgroup, Inference):
             each.append(f"{words.label_text(name)} {value} ({between}; {words.samples(one.n_pos, one.n_neg)})")
         texts = [f"{self._said(self._pooled, basis)}{self._only_test}", f"By {self.by}: {words.listing(each, '; ')}"]
         texts += [*self._lacking(), f"Equality of subgroups: {self.equality_test}"]
-        listed = []
-        for pair in self.differences:
-            if pair.pvalue_adjusted < _SMALL and len(self.subgroups) > 2:
-                places = self._places(pair.standard_error, change=True)
-                change = words.with_ends(pair.difference, pair.confidence_interval, places)
-                pvalue = words.p_value(pair.pvalue_adjusted)
-                listed.append(f"{words.label_text(pair.subgroup)} {change}, {pvalue}")
+        listed = [
+            f"{words.label_text(pair.subgroup)} {self._change(pair)}, {words.p_value(pair.pvalue_adjusted)}"
+            for pair in self.differences
+            if pair.pvalue_adjusted < _SMALL and len(self.subgroups) > 2
+        ]
         how = f"Different from the rest (p adjusted by {ADJUSTMENTS['holm']})"
         return [*texts, *([f"{how}: {'; '.join(listed)}"] if listed else [])]
 
