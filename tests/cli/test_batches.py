@@ -171,7 +171,7 @@ def assert_same(found: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("column", "row", "value", "said"),
     [
-        ("s", 700, "", "column 's' is missing or NaN in row 701"),
+        ("s", 700, "", "column 's' has no value in row 701"),
         ("s", 700, "inf", "column 's' is infinite in row 701"),
         ("s", 700, "high", "column 's' holds 'high' in row 701"),
         ("y", 700, "", "column 'y' has no label in row 701"),

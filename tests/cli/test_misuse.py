@@ -45,7 +45,7 @@ WRONG = [
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
         1,
-        "missing or NaN in row 1 ",
+        "has no value in row 1 ",
     ),
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "ward"],
@@ -55,7 +55,7 @@ WRONG = [
     (
         ["evaluate", "inf.csv", "--label", "y", "--score", "x"],
         1,
-        "replace infinity by a number beyond all others, which ranks alike",
+        "as a score, a number beyond all others ranks alike",
     ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),

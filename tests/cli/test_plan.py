@@ -73,7 +73,7 @@ def test_rows_that_the_plan_did_not_choose_are_refused(scores, run: Run) -> None
 def test_a_missing_score_is_refused_without_an_option_that_is_not_there(scores, run: Run) -> None:
     scores.with_columns(new=pl.when(pl.int_range(pl.len()) == 5).then(None).otherwise(pl.col("new"))).write_csv("n.csv")
     code, _, err = call(run, "plan n.csv --score new --budget 600 --out label.csv")
-    assert code == 1 and "'new' is missing or NaN in row 6" in err and "--missing" not in err
+    assert code == 1 and "y_score['new'] must be finite, got nan at index 5" in err and "--missing" not in err
 
 
 def test_a_plan_that_cannot_be_written_leaves_nothing(scores, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_na_is_a_name(tmp_path: Path, run: Run) -> None:
     code, out, err = run(*asked)
     assert code == 0 and "in 2 clusters" in out and "NA" not in err
     code, _, err = run(*asked, "--missing-values", "NA")
-    assert code == 1 and one_line(err) and "no group in row 2" in err
+    assert code == 1 and one_line(err) and "no value in row 2" in err
 
 
 def test_copied_text_is_unchanged_also_of_features(tmp_path: Path, run: Run) -> None:

@@ -119,7 +119,7 @@ def test_a_group_that_is_nan_is_missing(frame: "pl.DataFrame", tmp_path: Path, r
     frame.with_columns(numbers).write_parquet(tmp_path / "wards.parquet")
     asked = ["--label", "y", "--score", "a", "--fpr", 0, 0.5, "--groups", "ward"]
     code, out, err = run("evaluate", tmp_path / "wards.parquet", *asked)
-    assert code == 1 and out == "" and "column 'ward' has no group in row 5 (2 in all); --missing drop" in err
+    assert code == 1 and out == "" and "column 'ward' has no value in row 5 (2 in all); --missing drop" in err
     assert answer(run, "evaluate", tmp_path / "wards.parquet", *asked, "--missing", "drop")["n_dropped"] == 2
 
 
@@ -156,7 +156,7 @@ def test_weights_and_groups_are_those_of_the_library(
         (["--weight", "c"], 1, "weights must be at least 0"),
         (["--weight", "zero"], 1, "column 'zero' must be above 0 in rows of both classes"),
         (["--weight", "half"], 1, "data.csv: column 'half' must be above 0 in rows of both classes"),
-        (["--groups", "nothing"], 1, "has no group in row 1"),
+        (["--groups", "nothing"], 1, "has no value in row 1"),
         (["--groups", "patient", "--weight", "w"], 2, "--weight and --groups cannot be combined"),
     ],
 )

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from shlex import quote
 from typing import Any
 
@@ -105,18 +107,18 @@ def clean(
 ) -> tuple[pl.DataFrame, int]:
     """Return the rows without missing values in some columns, first the labels, and how many are dropped, or fail.
 
-    The first missing label fails unless rows are dropped; the number of rows `before` a part of a table is known.
+    The first missing value fails unless rows are dropped; the number of rows `before` a part of a table is known.
     """
-    gone = missing(names[0], table.column(frame, names[0]), form)
-    if arguments.missing == "raise":
-        if gone.any():
-            row = (before or 0) + int(gone.arg_max() or 0) + 1
-            what = f"column {names[0]!r} has no label in row {row} ({gone.sum()} in all)"
-            raise Failure(f"{what}; --missing drop drops such rows")
-        return frame, 0
+    marks = [missing(names[0], table.column(frame, names[0]), form)]
     for name in names[1:]:
         series = table.column(frame, name)
-        gone |= (series.fill_nan(None) if series.dtype.is_float() else series).is_null()
+        marks.append((series.fill_nan(None) if series.dtype.is_float() else series).is_null())
+    for name, marked in zip(names, marks, strict=True):
+        if arguments.missing == "raise" and marked.any():
+            where = f"in row {(before or 0) + int(marked.arg_max() or 0) + 1} ({marked.sum()} in all)"
+            what = "label" if name == names[0] else "value"
+            raise Failure(f"column {name!r} has no {what} {where}; --missing drop drops such rows")
+    gone = reduce(or_, marks)
     if before is None and gone.all():
         raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
     return frame.filter(~gone), int(gone.sum())

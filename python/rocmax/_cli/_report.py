@@ -58,25 +58,20 @@ def emit(result: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def warned(about: str = "", notes: Notes | None = None, *, how: str | None = None) -> Iterator[None]:
-    """Print the warnings of the block once it is done, with what they are about; if it fails, only that is reported.
-
-    They are kept in `notes` for --json. `how` is the option for another method, if the command has one.
-    """
+def warned(about: str, notes: Notes) -> Iterator[None]:
+    """Print the warnings of the block once it is done, also as `notes`; if it fails, only that is reported."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for warning in caught:
         one = warning.message
-        text, instead = getattr(one, "fact", str(one)), getattr(one, "instead", None)
-        advice = f"; {how} {instead} does better" if how and instead else ""
-        if isinstance(one, BelowChanceWarning):
-            advice = "; check --lower (low scores are for positives) and --positive"
-        text = text.removeprefix(f"{about.rpartition(', ')[2]}: ")  # the measure, which `about` names
+        is_below = isinstance(one, BelowChanceWarning)
+        advice = "; check --lower (low scores are for positives) and --positive" if is_below else ""
+        measure = about.rpartition(", ")[2]  # which need not be named twice
+        text = getattr(one, "fact", str(one)).removeprefix(f"{measure}: ")
         line = f"{about}{': ' if about else ''}{' '.join(text.split())}{advice}"
         log(f"warning: {line}")
-        if notes is not None:
-            notes.warnings.append(line)
+        notes.warnings.append(line)
 
 
 def draw(

@@ -211,7 +211,7 @@ class Whole(Scored):
         how: Any = {"method": options.method, "confidence_level": options.confidence, "random_state": 0}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
-            with report.warned(about, self.notes, how="--method"):
+            with report.warned(about, self.notes):
                 comparisons.append(compare(samples, measure, **how))
         return comparisons
 
@@ -367,7 +367,7 @@ class Counted(Scored):
         how["lower"] = np.array([name in lows for name in self.columns])
         results = []
         for k, measure in enumerate(measures):
-            with report.warned(measure.short, self.notes, how="--method"):
+            with report.warned(measure.short, self.notes):
                 results.append(replace(second.compare(k, **how), **self._rows()))
         # Counting may change a difference of AUCs by more than a tenth of a standard error.
         off = sum(sorted(one.error_bound for one in self.columns.values())[-2:])
@@ -388,7 +388,7 @@ class Counted(Scored):
             frame, n_dropped = classes.clean(frame, list(self.wanted.needed or ()), arguments, form, before)
             label = table.column(frame, arguments.label)
             weight = None if weighed is None else table.weights(frame, weighed, before)
-            scores = {name: table.scores(frame, name, before=before) for name in self.columns}
+            scores = {name: table.scores(frame, name, before) for name in self.columns}
             yield _Part(self.labels.mark(label), scores, weight, n_dropped, classes.counts(label))
             before += len(frame) + n_dropped
 

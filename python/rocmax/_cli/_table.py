@@ -425,30 +425,19 @@ def nameless(series: pl.Series) -> pl.Series:
     return series.alias("column")
 
 
-def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
-    """Return a column, or fail at the first row without a value; NaN is missing too."""
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
-    if series.null_count():
-        row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
-        raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
-    return series
-
-
 def weights(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[np.float64]:
     """Return a column of weights: finite numbers of at least 0."""
-    found = np.asarray(scores(frame, name, "a weight", before), dtype=np.float64)
+    found = np.asarray(scores(frame, name, before), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
         raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {before + bad[0] + 1}: weights must be at least 0")
     return found
 
 
 def names(frame: pl.DataFrame, name: str, what: str) -> pl.Series:
-    """Return a column whose values name something: numbers, texts or dates, none of them missing."""
+    """Return a column whose values name something: numbers, texts or dates."""
     series = column(frame, name)
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
-    series = without_holes(series, name, what)
     if series.dtype == pl.String and series.str.contains(r"^(?:0|-?[1-9]\d{0,17})$").all():
         return series.cast(pl.Int64)  # the same names, in the order of numbers
     return series
@@ -473,27 +462,14 @@ def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.i
     return numbers[0] if len(found) == 1 else numbers.T
 
 
-def scores(
-    frame: pl.DataFrame, name: str, what: str = "a score", before: int = 0, *, drops: bool = True
-) -> NDArray[Any]:
-    """Return a column of finite numbers, read and refused as the measures do it in Python.
-
-    `before` is the number of rows before those of the frame, for messages; `drops` is whether the command can leave
-    rows out.
-    """
+def scores(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[Any]:
+    """Return a column of numbers, refused as the measures do it in Python; `before` counts earlier rows."""
     series = column(frame, name)
     kind = series.dtype
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
-        raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
+        raise Failure(f"column {name!r} is {kind}, not numeric: it can hold no scores or weights")
     floats = series.cast(pl.Float64)
-    bad = (~floats.is_finite()).fill_null(True)
-    if bad.any():
-        index = int(bad.arg_true()[0])
-        infinite = bool(floats.is_infinite()[index])
-        beyond = "; replace infinity by a number beyond all others, which ranks alike"
-        raise Failure(
-            f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {before + index + 1} "
-            f"({bad.sum()} in all): {what[2:]}s must be finite numbers"
-            + ("; --missing drop drops such rows" * drops if not infinite else beyond if what == "a score" else "")
-        )
+    if (bad := floats.is_infinite().fill_null(False)).any():
+        where = f"in row {before + int(bad.arg_max() or 0) + 1} ({bad.sum()} in all)"
+        raise Failure(f"column {name!r} is infinite {where}: as a score, a number beyond all others ranks alike")
     return as_scores(floats if kind.is_decimal() else series, f"column {name!r}")

@@ -166,7 +166,7 @@ def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
                 raise Failure(f"column {name!r} holds {short(text)!r}: {how}")
     if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
         raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
-    return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")
+    return np.argsort(series.rank("dense").to_numpy(), kind="stable")
 
 
 def _choose(data: FitTable, arguments: Fit) -> Choice:
@@ -193,7 +193,7 @@ def _split(data: FitTable, n_folds: int | None) -> list[Fold]:
             folds = list(TimeSeriesSplit(folds).split(y))
             if groups is not None:
                 folds = [(train[~np.isin(groups[train], groups[test])], test) for train, test in folds]
-        with report.warned(notes=data.notes):
+        with report.warned("", data.notes):
             return folds_of(folds, data.X, y, groups=None if data.in_time else groups, seed=0)[0]
     except ValueError as error:
         what = "folds ordered in time (--time): " if data.in_time else ""
@@ -206,7 +206,7 @@ def _ensemble(data: FitTable, folds: list[Fold]) -> Choice:
         log("boosted trees are not among the families; they need lightgbm: pip install lightgbm")
     model: Any = PartialAUCEnsembleClassifier(data.fpr_range, cv=folds, random_state=0)
     model._schema = data.schema
-    with report.warned(notes=data.notes):
+    with report.warned("", data.notes):
         model.fit(data.X, data.positive, data.weight, groups=data.groups)
     model.set_params(cv=len(folds)).out_of_fold_ = None  # the model file needs no rows
     n, kept = len(model.leaderboard_), model.families_
@@ -225,7 +225,7 @@ def _line(data: FitTable, Cs: Sequence[float] | None, folds: list[Fold], reason:
         line: Any = PartialAUCSVC(data.fpr_range, C=Cs[0])
     else:
         line = PartialAUCSVCCV(data.fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
-    with report.warned(notes=data.notes):
+    with report.warned("", data.notes):
         line.fit(X, data.positive, data.weight)
     C = line.C_ if folds else line.C
     results = {"surrogate": line.surrogate_, "C": C, "dual_gap": line.dual_gap_, "n_iter": line.n_iter_}
@@ -246,7 +246,7 @@ def _trees(data: FitTable, n_folds: int | None) -> Choice:
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(data.fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
-    with report.warned(notes=data.notes):
+    with report.warned("", data.notes):
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight)
     model.set_params(validation=None)  # the model file needs no rows

@@ -27,7 +27,7 @@ def run(arguments: Plan) -> None:
         raise Misuse(f"column {taken.pop()!r} has the name of an output column: rename it")
     with about(arguments.data):
         frame = table.read(arguments.data, table.columns_to_read(arguments, columns, numbers=arguments.score)).frame
-        scores = {name: table.scores(frame, name, drops=False) for name in arguments.score}
+        scores = {name: table.scores(frame, name) for name in arguments.score}
         plan = label_plan(scores, arguments.budget, alerts=arguments.alerts, random_state=arguments.seed)
     made = {ROW: plan.rows + 1, "weight": plan.weight, "stratum": plan.stratum}
     with failing(file):

@@ -73,7 +73,7 @@ class _Scored:
                     if name in kept:
                         how = "rename it, or do not --keep it"
                         raise Failure(f"column {name!r} has the name of an output column: {how}")
-                with report.warned(notes=self.form.notes):
+                with report.warned("", self.form.notes):
                     X = _model.features(rows, model.schema, self.form, self.n_rows)
                     scores = model.scores(X, self.n_rows)
                 self._later.add(X, scores)
