@@ -221,9 +221,9 @@ def test_samples_to_validate_on_never_train(data: Any) -> None:
     for options, wrong, message in (
         ({}, {"X_val": X[half:]}, "X_val and y_val go together"),
         ({}, {"sample_weight_val": weight[half:]}, "X_val and y_val go together"),
-        ({"validation": TimeSeriesSplit(3)}, held, "pass one of them"),
-        ({}, held | {"y_val": y[half:] + 1}, "y_val has the label 2"),
-        ({}, held | {"y_val": 0 * y[half:]}, "y_val needs both classes"),
+        ({"validation": TimeSeriesSplit(3)}, held, "pass one way"),
+        ({}, held | {"y_val": y[half:] + 1}, r"y_val must hold both labels of y, \[0, 1\], .* got \[1, 2\]"),
+        ({}, held | {"y_val": 0 * y[half:]}, r"y_val must hold both labels of y, .* got \[0\]"),
         ({}, held | {"X_val": X[half:, 1:]}, "features"),
         ({}, held | {"y_val": y[half + 1 :]}, "inconsistent numbers of samples"),
     ):

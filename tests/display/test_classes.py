@@ -103,7 +103,7 @@ def test_estimators_and_names() -> None:
         ({"multi_class": "both"}, "multi_class must be one of"),
         ({"multi_class": "ovr", "pos_label": "a"}, "takes no pos_label"),
         ({"multi_class": "ovr", "band": "simultaneous"}, "no band='simultaneous'"),
-        ({"multi_class": "ovr", "names": ["one"]}, "names has 1 entries for 3"),
+        ({"multi_class": "ovr", "names": ["one"]}, "names must be a list of 3 names"),
         ({"multi_class": "ovr", "labels": ["c", "b", "c"]}, "labels must be distinct"),
         ({"multi_class": "ovr", "y_score": S[:, :2]}, "y_score has 2 columns"),
         ({"multi_class": "ovr", "y_score": {"a": S}}, r"y_score\['a'\] must have shape"),

@@ -169,7 +169,7 @@ def test_scored_curve_of_the_lower_label(sample: tuple[np.ndarray, np.ndarray]) 
 
 def test_bad_arguments(sample: tuple[np.ndarray, np.ndarray]) -> None:
     y, scores = sample
-    with pytest.raises(ValueError, match="names has 1 entries for 2 columns"):
+    with pytest.raises(ValueError, match="names must be a list of 2 names, of the columns of y_score, got"):
         ROCDisplay.from_predictions(y, scores, names=["one"])
     with pytest.raises(ValueError, match=r"confidence_level must be a number in \(0, 1\), got 95"):
         ROCDisplay.from_predictions(y, scores, confidence_level=95)

@@ -63,9 +63,9 @@ def test_curves_take_matplotlibs_options() -> None:
     assert [line.get_linewidth() for line in lines[:2]] == [5, 5] and lines[1].get_label() == "mine"
     lines = ROCDisplay.from_predictions(Y, both, curve_kwargs=[{"color": "red"}, {"ls": ":"}]).ax_.lines
     assert lines[0].get_color() == "red" and lines[1].get_linestyle() == ":"
-    with pytest.raises(ValueError, match="curve_kwargs has 1 entries for 2 curves"):
+    with pytest.raises(ValueError, match="list of them, one for each curve, got"):
         ROCDisplay.from_predictions(Y, both, curve_kwargs=[{}])
-    with pytest.raises(ValueError, match=r"curve_kwargs must be a dict or a list of them, got 'red'"):
+    with pytest.raises(ValueError, match=r"curve_kwargs must be a dict or .*, one for each curve, got 'red'"):
         ROCDisplay.from_predictions(Y, S, curve_kwargs="red")
     with pytest.raises(AttributeError, match=r"unexpected keyword argument 'colour'"):
         ROCDisplay.from_predictions(Y, S, curve_kwargs={"colour": "red"})
@@ -177,7 +177,7 @@ def test_weights_have_names_and_an_order() -> None:
     assert WeightsDisplay.from_estimator(MODEL, feature_names=["abcde"] * 5).names[0] == "abcde"
     with pytest.raises(TypeError, match="estimator: SVC has no coef_"):
         WeightsDisplay.from_estimator(SVC().fit(X, Y))
-    with pytest.raises(ValueError, match="feature_names has 1 entries for 5 weights"):
+    with pytest.raises(ValueError, match="feature_names must be a list of 5 names, of the weights, got"):
         WeightsDisplay.from_estimator(MODEL, feature_names=["one"])
 
 

@@ -218,7 +218,7 @@ def test_one_model_few_samples_and_warnings(tmp_path: Path):
     [
         ({"fpr_range": (0.2, 0.1)}, "fpr_range must satisfy"),
         ({"confidence_level": 95}, r"confidence_level must be a number in \(0, 1\), got 95"),
-        ({"names": ["one"]}, "names has 1 entries for 2 columns"),
+        ({"names": ["one"]}, "names must be a list of 2 names"),
         ({"names": ["one", "one"]}, r"names must differ, got \['one', 'one'\]"),
         ({"title": 3}, "title must be a text, got 3"),
         ({"adjust": "none"}, "adjust must be one of"),

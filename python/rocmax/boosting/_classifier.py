@@ -368,19 +368,16 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         """Return the held-out samples of the caller, or None."""
         if X is None and y is None and sample_weight is None:
             return None
-        if X is None or y is None:
-            raise ValueError("X_val and y_val go together: pass both, or neither")
-        if self.validation is not None:
-            raise ValueError("X_val and validation both select held-out rows: pass one of them")
+        if X is None or y is None or self.validation is not None:
+            raise ValueError("X_val and y_val go together, and select held-out rows as validation does: pass one way")
         warn_of_order(X_val=X, y_val=y, sample_weight_val=sample_weight)
         X = self._checked_features(X)
         labels, weight = check_labels(y, X, "y_val"), check_sample_weight(sample_weight, X)
         data = Data(X, labels == self.classes_[1], None if weight is None else relative(weight))
-        if (unknown := ~np.isin(labels, self.classes_)).any():
-            raise ValueError(f"y_val has the label {labels[unknown][0]}, which does not occur in y")
         data = data.take(np.flatnonzero(data.counted))
-        if len(np.unique(data.positive)) < 2:
-            raise ValueError("y_val needs both classes among its rows of positive weight")
+        if not np.isin(labels, self.classes_).all() or len(np.unique(data.positive)) < 2:
+            known, found = shown(self.classes_.tolist()), shown(np.unique(labels)[:5].tolist())
+            raise ValueError(f"y_val must hold both labels of y, {known}, and no others, with weight, got {found}")
         return data
 
     def _choose(

@@ -2,11 +2,10 @@
 
 from rocmax._parameters import make_helpful
 from rocmax.display._curves import BudgetDisplay, DETDisplay, PrecisionRecallDisplay
-from rocmax.display._probabilities import DecisionCurveDisplay, ReliabilityDisplay
 from rocmax.display._report._page import write_report
 from rocmax.display._roc import ROCDisplay
 from rocmax.display._rows import ForestDisplay, WeightsDisplay
-from rocmax.display._scores import ScoreDisplay, SROCDisplay
+from rocmax.display._scores import DecisionCurveDisplay, ReliabilityDisplay, ScoreDisplay, SROCDisplay
 
 __all__ = [
     "BudgetDisplay",

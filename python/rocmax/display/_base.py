@@ -49,11 +49,9 @@ def require_samples(samples: Any) -> Samples:
 
 def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[str]:
     """Return names as texts, one for each of so many things."""
-    if isinstance(names, (str, bytes)) or not np.iterable(names):
-        raise ValueError(f"{argument} must be a list of names, got {shown(names)}")
-    titles = [str(name) for name in names]
+    titles = [] if isinstance(names, (str, bytes)) or not np.iterable(names) else [str(name) for name in names]
     if len(titles) != count:
-        raise ValueError(f"{argument} has {len(titles)} entries for {count} {of}")
+        raise ValueError(f"{argument} must be a list of {count} names, of the {of}, got {shown(names)}")
     return titles
 
 
@@ -459,10 +457,9 @@ class CurveDisplay(Display):
 def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:
     """Return matplotlib's options of every curve, given once for all or in a list."""
     given = [kwargs or {}] * n_curves if kwargs is None or isinstance(kwargs, Mapping) else kwargs
-    if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
-        raise ValueError(f"curve_kwargs must be a dict or a list of them, got {shown(kwargs)}")
-    if len(given) != n_curves:
-        raise ValueError(f"curve_kwargs has {len(given)} entries for {n_curves} curves")
+    listed = isinstance(given, list | tuple) and all(isinstance(one, Mapping) for one in given)
+    if not listed or len(given) != n_curves:
+        raise ValueError(f"curve_kwargs must be a dict or a list of them, one for each curve, got {shown(kwargs)}")
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 

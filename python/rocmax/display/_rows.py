@@ -68,14 +68,13 @@ class ForestDisplay(Picture):
         """
         check_flag("numbers", numbers)
         held = result if isinstance(result, Mapping) else {"": result}
-        kinds = {type(one) for one in held.values()}
-        if len(kinds) != 1 or not kinds <= {SubgroupInference, SubgroupComparison}:
+        kinds = {(type(one), getattr(one, "measure_in_words", "").split(" within")[0]) for one in held.values()}
+        known = all(isinstance(one, SubgroupInference | SubgroupComparison) for one in held.values())
+        if len(kinds) != 1 or not known or any(len(getattr(one, "pairs", ())) > 1 for one in held.values()):
             raise TypeError(
-                "result must be what infer(..., by=...) or compare(..., by=...) returns, or a mapping from headings to"
-                f" results of one kind, got {shown(result)}"
+                "result must be what infer(..., by=...) or compare(..., by=...) of two models returns, or a mapping"
+                f" from headings to such results, all of one kind and measure, got {shown(result)}"
             )
-        if len({one.measure_in_words.split(" within")[0] for one in held.values()}) != 1:
-            raise ValueError("result: all results of a forest plot need the same measure")
         rows: list[ForestRow] = []
         for heading, one in held.items():
             rows += [ForestRow(words.label_text(heading), kind="heading")] if heading else []
@@ -153,8 +152,6 @@ def _places(row: ForestRow) -> int:
 
 def _rows(result: SubgroupInference | SubgroupComparison) -> list[ForestRow]:
     """Return the rows of one result."""
-    if isinstance(result, SubgroupComparison) and len(result.pairs) > 1:
-        raise ValueError(f"result: a forest plot shows the difference of two models, got {len(result.names)} models")
     value = "difference" if isinstance(result, SubgroupComparison) else "estimate"
     total = sum(one.n_pos * one.n_neg for one in result.subgroups.values())
     listed, found = result.rows(), []

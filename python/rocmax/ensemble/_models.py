@@ -217,8 +217,6 @@ def raw_scores(model: Any, X: Any) -> F64:
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        if scores.ndim == 2 and scores.shape[1] == 1:
-            scores = scores[:, 0]
         what = "decision_function"
     else:
         n = len(last.estimators_) if isinstance(last, ExtraTreesClassifier | RandomForestClassifier) else _FINEST
