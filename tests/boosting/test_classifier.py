@@ -18,6 +18,7 @@ from rocmax._selection import paired_difference
 from rocmax.boosting import PartialAUCObjective
 from rocmax.boosting._classifier import BoostingRound, Rounds, best_round, smoothed
 from rocmax.boosting._libraries import BY_NAME, raw_scores
+from rocmax.estimators._base import Data
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
@@ -233,7 +234,7 @@ def test_samples_to_validate_on_never_train(data: Any) -> None:
 
 def test_rounds_end_when_patience_does() -> None:
     y = np.arange(60) % 3 == 0
-    rounds = Rounds(y, None, (0.0, 1.0), 12, 1)
+    rounds = Rounds(Data(None, y, None), (0.0, 1.0), 12, 1)
     good, bad = y.astype(float), 1.0 - y
     stopped = [rounds.add(s) for s in [bad] * 3 + [good] * 8 + [bad] * 30]
     assert 3 < rounds.best <= 11
@@ -247,7 +248,7 @@ def test_one_lucky_tree_is_not_taken_and_ties_at_zero_are_settled_by_the_area() 
     # No positive is above any negative of the range; the last rounds are better elsewhere.
     y, none = np.arange(100) < 5, np.r_[np.full(5, -1.0), np.arange(95.0)]
     better = np.where(y, 90.5, none)
-    rounds = Rounds(y, None, (0.0, 0.01), 1000, 1)
+    rounds = Rounds(Data(None, y, None), (0.0, 0.01), 1000, 1)
     for scores in [none] * 30 + [better] * 10:
         rounds.add(scores)
     assert not any(rounds.values) and rounds.best > 30

@@ -1,7 +1,7 @@
 """PartialAUCBoostingClassifier: boosted trees whose rounds and objective are chosen by partial AUC on held-out rows."""
 
 from collections.abc import Callable, Collection
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
 from typing import Any, Literal, NamedTuple, Self
 
@@ -129,30 +129,28 @@ _AROUND = 5
 ERRORS_OF_SIZE = 1.0
 
 
+@dataclass
 class Rounds:
     """The partial AUC of the held-out rows after each round, and the best number of rounds so far."""
 
-    def __init__(
-        self, positive: Bool, weight: F64 | None, fpr_range: tuple[float, float], patience: int, n_threads: int
-    ) -> None:
-        self._positive, self._weight, self._fpr_range = positive, weight, fpr_range
-        self._patience, self._n_threads = patience, n_threads
-        self.values: list[float] = []
-        self._areas: list[float] = []  # under the whole curve
+    held: Data
+    fpr_range: tuple[float, float]
+    patience: int
+    n_threads: int
+    values: list[float] = field(default_factory=list)
+    areas: list[float] = field(default_factory=list)  # under the whole curve
 
     def add(self, scores: F64) -> bool:
         """Add the scores after a round; return whether the best round is long enough ago to stop."""
-        for values, fpr_range in ((self.values, self._fpr_range), (self._areas, (0.0, 1.0))):
-            value = partial_auc_score(
-                self._positive, scores, fpr_range, sample_weight=self._weight, n_jobs=self._n_threads
-            )
-            values.append(float(value))
-        return len(self.values) - self.best > self._patience
+        how: dict[str, Any] = {"sample_weight": self.held.weight, "n_jobs": self.n_threads}
+        for values, fpr_range in ((self.values, self.fpr_range), (self.areas, (0.0, 1.0))):
+            values.append(float(partial_auc_score(self.held.positive, scores, fpr_range, **how)))
+        return len(self.values) - self.best > self.patience
 
     @property
     def best(self) -> int:
         """Return the first number of rounds with the greatest smoothed partial AUC, of the AUC where none has any."""
-        return best_round(np.array(self.values if any(self.values) else self._areas))
+        return best_round(np.array(self.values if any(self.values) else self.areas))
 
 
 def best_round(values: F64) -> int:
@@ -405,7 +403,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         for objective, sized in tries:
             library = sized or best[1]  # other objectives have trees of the better size
             own = None if isinstance(objective, str) else objective
-            rounds = Rounds(held.positive, held.weight, fpr_range, self.early_stopping_rounds, library.n_threads)
+            rounds = Rounds(held, fpr_range, self.early_stopping_rounds, library.n_threads)
 
             def watch(raw: F64, rounds: Rounds = rounds, objective: Any = objective) -> bool:
                 done = rounds.add(raw)

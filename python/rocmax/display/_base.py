@@ -33,11 +33,8 @@ def models_of(samples: Samples, names: Any = None) -> list[tuple[str, Samples]]:
     verify(two)
     usual = [""] if two.n_models == 1 else [f"model {k + 1}" for k in range(two.n_models)]
     titles = two.model_names or usual if names is None else as_names(names, two.n_models, f"columns of {two.names[1]}")
-    found = []
-    for title, one in zip(titles, two.models(), strict=True):
-        known = one.kept is not None and one.kept.fits(one)
-        found.append((title, samples.holding(one if known else one.scored(one.score))))
-    return found
+    models = (one if one.kept and one.kept.fits(one) else one.scored(one.score) for one in two.models())
+    return [(title, samples.holding(one)) for title, one in zip(titles, models, strict=True)]
 
 
 def require_samples(samples: Any) -> Samples:

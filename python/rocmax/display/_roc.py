@@ -418,11 +418,10 @@ class ROCDisplay(CurveDisplay):
         """
         cls._check(options, "from_cv_results")
         fpr_range = _range(fpr_range)
-        if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
-            held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
-            raise ValueError(
-                f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
-            )
+        names_of = list(cv_results) if isinstance(cv_results, Mapping) else cv_results
+        if not isinstance(names_of, list) or not {"estimator", "indices"} <= set(names_of):
+            made = "cross_validate(..., return_estimator=True, return_indices=True)"
+            raise ValueError(f"cv_results must come from {made}, got {shown(names_of)}")
         models, tests = cv_results["estimator"], cv_results["indices"]["test"]
         if pos_label is None and len(models):
             pos_label = second_class(models[0])

@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from itertools import combinations
 from math import isfinite
+from string import Template
 from typing import Any, BinaryIO, Unpack
 
 import numpy as np
@@ -68,19 +69,14 @@ def data_block(name: str, value: Any) -> Html:
     return Html(f'<script type="application/json" id="{escape(name)}">{held}</script>')
 
 
-def page(head: Html, body: Html, style: str, scripts: list[str]) -> str:
+def page(title: str, body: Html, library: str) -> str:
     """Return a page with a policy under which browsers fetch nothing and run only these scripts."""
+    folder = files("rocmax.display._report")
+    frame, style, own = (folder.joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
+    scripts = [library, own]
     hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
-    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:"
-    policy += "; base-uri 'none'; form-action 'none'"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"{head}\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n"
-        + "".join(f"<script>{script}</script>\n" for script in scripts)
-        + "</body>\n</html>\n"
-    )
+    made = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return Template(frame).substitute(hashes=hashes, title=escape(title), style=style, body=body, scripts=made)
 
 
 def body(of: Measured, title: str) -> Html:
@@ -513,10 +509,8 @@ def write_report(
     options = {"confidence_level": confidence_level, "random_state": random_state}
     content = Measured(samples, models, fpr_range, adjust, source, options)
     library = Resources(mode="inline", components=["bokeh"]).js_raw[0]
-    parts = files("rocmax.display._report")
-    look, script = (parts.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     whole = joined(body(content, title), data_block("page-data", data(content)))
-    html = page(tag("title", title), whole, look, [library, script]).encode("utf-8", "backslashreplace")
+    html = page(title, whole, library).encode("utf-8", "backslashreplace")
     if isinstance(path, (str, os.PathLike)):
         with written(path) as file:
             file.write(html)
