@@ -30,7 +30,7 @@ def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples ou
 
 def require_read(values: Any, name: str) -> None:
     """Refuse a LazyFrame."""
-    if hasattr(values, "collect_schema") and not hasattr(values, "shape"):
+    if hasattr(type(values), "collect_schema") and not hasattr(values, "shape"):
         raise TypeError(f"{name} is a LazyFrame, whose rows are not read yet; pass {name}.collect()")
 
 
@@ -38,12 +38,13 @@ def in_numpy(values: Any) -> Any:
     """Return what numpy cannot read (tensors, bfloat16, 128-bit integers) as an array, anything else as it is."""
     if type(values) is np.ndarray and values.dtype.kind != "V":  # the common case, without the dtype's name
         return values
-    if hasattr(values, "unify_dictionaries"):
+    of = type(values)  # series look for a method that they lack among their labels
+    if hasattr(of, "unify_dictionaries"):
         return one_chunk(values)
-    dtypes = getattr(values, "dtypes", None)
+    dtypes = values.dtypes if hasattr(of, "dtypes") else None
     if any("Int128" in str(dtype) for dtype in (dtypes if type(dtypes) is list else [getattr(values, "dtype", "")])):
         return _of_python_numbers(values)
-    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
+    if not (hasattr(of, "detach") and hasattr(of, "cpu")):
         added = getattr(getattr(values, "dtype", None), "isbuiltin", 1) == 2  # by libraries such as jax
         return np.asarray(values).astype(np.float32) if added else values
     held = values.detach().cpu()
@@ -128,8 +129,8 @@ def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
     dtype: Any = getattr(values, "dtype", "")
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
         values = getattr(values, "array", values).__arrow_array__()
-    arrow = str(getattr(values, "type", "")) if hasattr(values, "null_count") else ""
-    of_polars, rows, found = type(dtype).__name__ if hasattr(values, "to_physical") else "", None, None
+    arrow = str(getattr(values, "type", "")) if hasattr(type(values), "null_count") else ""
+    of_polars, rows, found = type(dtype).__name__ if hasattr(type(values), "to_physical") else "", None, None
     if (arrow and values.null_count) or (of_polars and values.null_count()):
         return None
     if of_polars == "String" and len(values):
@@ -193,7 +194,7 @@ def listed(names: list[Any]) -> str:
 
 def warn_of_order(**given: Any) -> None:
     """Warn of series and frames whose index has the labels of the first one's index in another order. O(n)."""
-    held = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
+    held = {name: values.index for name, values in given.items() if hasattr(type(values), "iloc")}
     if len(held) < 2:
         return
     first, index = next(iter(held.items()))

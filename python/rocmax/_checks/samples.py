@@ -490,9 +490,9 @@ def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
         return {key: rows_of(column, rows) for key, column in values.items()}
     if values is None:
         return None
-    if hasattr(values, "iloc"):
+    if hasattr(type(values), "iloc"):
         return values.iloc[rows]
-    if hasattr(values, "to_pylist"):
+    if hasattr(type(values), "to_pylist"):
         return values.take(rows)
     of_polars = type(values).__module__.startswith("polars.")
     if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):

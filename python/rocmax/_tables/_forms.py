@@ -37,7 +37,8 @@ def is_frame(X: Any) -> bool:
 
 def names_of(X: Any) -> list[Any]:
     """Return the names of a frame's columns; none of anything else."""
-    return [*getattr(X, "column_names", getattr(X, "columns", ()))]  # columns of pyarrow are values
+    names = "column_names" if hasattr(type(X), "column_names") else "columns"  # columns of pyarrow are values
+    return [*getattr(X, names)] if hasattr(type(X), names) else []
 
 
 def is_missing(value: Any) -> bool:

@@ -207,7 +207,8 @@ class Samples(Value):
                 self.classes(model=model, least=1)
             n_samples = len(self)
         else:
-            rows = np.array([np.argmin(two.positive), np.argmax(two.positive)])
+            two = two._replace(y=two.positive)
+            rows = np.array([np.argmin(two.y), np.argmax(two.y)])
             pair = np.asarray(in_numpy(rows_of(given.y_true, rows))).ravel()
             arrays = dict.fromkeys(ARRAYS)
             self._hold(given._replace(**{**arrays, "y_true": pair}), _own(two))
