@@ -14,7 +14,7 @@ def in_memory(**given: Any) -> list[Any]:
     """Return the arrays, dask collections computed in one graph and copied part by part; the first holds labels."""
     for name, values in given.items():
         require_read(values, name)
-        if hasattr(type(values), "dims") and hasattr(values, "to_pandas"):  # xarray: pandas keeps its names and labels
+        if hasattr(type(values), "to_pandas") and hasattr(values, "dims"):  # xarray: pandas keeps its names and labels
             given[name] = values.to_pandas()
     if not is_dask(*given.values()):
         return list(given.values())
