@@ -13,7 +13,7 @@ from rocmax._parameters import as_float, check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._references import REFERENCES, cited
 from rocmax.metrics.intervals._hypothesis import ALTERNATIVES, Hypothesis, parse_hypothesis
 from rocmax.metrics.intervals._interval import FEW, Law
 from rocmax.metrics.measures import as_measure
@@ -302,6 +302,7 @@ def _planned(
     return _Plan(measure, values, hypothesis, z, spread, (low, high))
 
 
+@cited("obuchowski-size")
 def auc_power(
     auc: float | None = None,
     *,
@@ -392,11 +393,6 @@ def auc_power(
     in :func:`infer`, in the samples of the pilot, or under the binormal model: integrals over thresholds, by
     Gauss-Legendre quadrature. Exchanging A and B changes nothing. Simulated power differs from it by a few percent
     (``benches/python/power.py``).
-
-    References
-    ----------
-    .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses, misuses, and
-       possible solutions", Clinical Chemistry 50, 2004. :doi:`10.1373/clinchem.2004.031823`
     """
     n_pos, n_neg = (
         number(count, name, "from 1 to 1e15", lambda value: 1 <= value <= _MOST)

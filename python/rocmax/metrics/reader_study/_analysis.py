@@ -14,6 +14,7 @@ from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative
+from rocmax.metrics._references import cited
 from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
 from rocmax.metrics.intervals._joint import f_tail
@@ -318,6 +319,7 @@ def _own_test(of: ModalityMean | ModalityDifference, hypothesis: Hypothesis) -> 
     return Test("normal" if normal else "t", statistic, (1.0, of.df), pvalue)
 
 
+@cited("obuchowski-rockette", "hillis", "gallas")
 def mrmc_analysis(
     y_true: ArrayLike | Readings,
     y_score: Any = None,
@@ -419,16 +421,6 @@ def mrmc_analysis(
     and only the covariances of that modality. With a stand-alone algorithm (`algorithm` of :class:`Readings`), the
     study is one modality of differences ``theta_j - theta_algorithm`` ([2]_, section 5.3; RJafroc's 1T-RRRC, and
     1T-RRFC with fixed cases).
-
-    References
-    ----------
-    .. [1] N. A. Obuchowski and H. E. Rockette, "Hypothesis testing of diagnostic accuracy for multiple readers and
-       multiple tests: an ANOVA approach with dependent observations", Communications in Statistics 24, 1995.
-       :doi:`10.1080/03610919508813243`
-    .. [2] S. L. Hillis, "A comparison of denominator degrees of freedom methods for multiple observer ROC analysis",
-       Statistics in Medicine 26, 2007. :doi:`10.1002/sim.2532`
-    .. [3] B. D. Gallas, "One-shot estimate of MRMC variance: AUC", Academic Radiology 13, 2006.
-       :doi:`10.1016/j.acra.2005.11.030`
     """
     if isinstance(y_true, Readings):
         y_score, measure = in_order(y_score, measure)

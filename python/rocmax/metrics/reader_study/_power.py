@@ -13,7 +13,7 @@ from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._references import REFERENCES, cited
 from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.reader_study._analysis import NO_VARIANCE, mrmc_analysis
@@ -25,6 +25,7 @@ _MOST_CASES = 1 << 40
 _FAR = 1e3  # a difference so many times the critical one is always found
 
 
+@cited("hillis-power")
 def mrmc_power(
     pilot: MRMCAnalysis | Readings,
     *,
@@ -75,11 +76,6 @@ def mrmc_power(
     noncentrality ``difference / sqrt(2 D / r)`` [1]_, for non-inferiority of the difference plus the margin. For fixed
     readers s is 0 and the degrees of freedom are infinite; for fixed cases ``D = s + c (Var - Cov1 - C)`` with r - 1
     degrees of freedom.
-
-    References
-    ----------
-    .. [1] S. L. Hillis, N. A. Obuchowski and K. S. Berbaum, "Power estimation for multireader ROC methods: an updated
-       and unified approach", Academic Radiology 18, 2011. :doi:`10.1016/j.acra.2010.09.007`
     """
     study, level = _checked(pilot, difference, significance_level)
     hypothesis = parse_hypothesis(alternative, margin, study.measure)
