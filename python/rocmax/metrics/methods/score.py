@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
+from rocmax.metrics._references import cited
 from rocmax.metrics.intervals._interval import Limits, stacked
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, Method, binary
@@ -16,6 +17,7 @@ from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._effective import effective_sizes, is_design
 
 
+@cited("wilson", "dorfman")
 @dataclass(frozen=True)
 class Score(Method):
     """Score interval, the default of `infer`: all values whose own curve does not reject the estimate.
@@ -84,14 +86,6 @@ class Score(Method):
     To invert a test whose variance is that at the tested value is Wilson's (1927) [1]_ idea for a share, and two normal
     distributions behind a curve are the binormal model (Dorfman and Alf, 1969) [2]_. To join them is this package's: no
     paper has these intervals, and their coverage is measured, not proved. Cite both papers and the package.
-
-    References
-    ----------
-    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
-       Statistical Association 22, 1927. :doi:`10.1080/01621459.1927.10502953`
-    .. [2] D. D. Dorfman and E. Alf, "Maximum-likelihood estimation of parameters of signal-detection theory and
-       determination of confidence intervals - rating-method data", Journal of Mathematical Psychology 6, 1969.
-       :doi:`10.1016/0022-2496(69)90019-4`
     """
 
     name: ClassVar[str] = "score"
