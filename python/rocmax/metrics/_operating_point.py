@@ -27,7 +27,7 @@ from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.results._inference import ConfidenceInterval, of_models
 from rocmax.metrics.results._result import Unpacked, of_samples, table
 from rocmax.metrics.samples._arguments import warn_unless_counts
-from rocmax.metrics.samples._reading import Weighted, read, require_none
+from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._sample import Sample, call, explain, one_model, require_clusters
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.variances._resample import check_seed, drawable, masses, seed_of
@@ -599,11 +599,9 @@ def operating_point(  # with samples first, the threshold is second
     coverage of 95 % intervals is 92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
     """
     level = check_level(confidence_level)
-    if isinstance(y_true, Samples) and y_score is not None:
-        if _threshold_rules.names_rules(y_score) and isinstance(threshold, str) and threshold == "youden":
-            y_score, threshold = None, cast(Any, y_score)
-        else:
-            require_none(Samples, operating_point, y_score, {}, "; thresholds are threshold=...")
+    second = isinstance(y_true, Samples) and isinstance(threshold, str) and threshold == "youden"
+    if second and _threshold_rules.names_rules(y_score):
+        y_score, threshold = None, cast(Any, y_score)
     rules, several = _threshold_rules.requested(threshold)
     check_seed(random_state)
     known = prevalence is not None
@@ -685,8 +683,7 @@ def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
         )
     if shares and method.stratified:
         fact = "stratified resamples fix the share of positives, on which alerts, precision and F1 depend"
-        message = f"intervals undercover: {fact}; use Bootstrap(stratified=False)"
-        warn(CoverageWarning(message, fact))
+        warn(CoverageWarning(f"intervals undercover: {fact}; use Bootstrap(stratified=False)", fact))
     return method
 
 

@@ -131,13 +131,11 @@ def given_before(
     return True
 
 
-def require_none(
-    kind: type, function: Callable[..., Any], y_score: Any, reading: Mapping[str, Any], also: str = ""
-) -> None:
+def require_none(kind: type, function: Callable[..., Any], y_score: Any, reading: Mapping[str, Any]) -> None:
     """Refuse scores and options of reading beside what has been read."""
     for name in ("y_score",) if y_score is not None else reading:
-        one = f"takes no {name} beside {kind.__name__}: give it to {kind.__name__}"
-        raise TypeError(f"{function.__qualname__}() {one}{also}")
+        instead = f"give it to {kind.__name__}, or name the argument that it is"
+        raise TypeError(f"{function.__qualname__}() takes no {name} beside {kind.__name__}: {instead}")
 
 
 def require_known(function: Callable[..., Any], reading: Mapping[str, Any], options: Collection[str]) -> None:
