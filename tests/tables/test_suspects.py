@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
-from rocmax._tables._suspects import Encoded, found_in, suspects, warn_of_leaks
+from rocmax._tables._suspects import found_in, suspects, warn_of_leaks
 from rocmax.exceptions import LeakageWarning
 
 N = 600
@@ -14,11 +14,11 @@ Y = RNG.random(N) < 0.3
 NAN = np.nan
 
 
-ROW = Encoded("row", RNG.normal(size=N))
+ROW = ("row", RNG.normal(size=N), False)
 
 
 def found(values, positive=Y, *, is_category=False, **options):
-    return suspects([Encoded("c", np.asarray(values, dtype=float), is_category), ROW], positive, **options)
+    return suspects([("c", np.asarray(values, dtype=float), is_category), ROW], positive, **options)
 
 
 def either(positive, of_positive, of_others):
@@ -88,7 +88,7 @@ def test_few_rows_of_a_class_tell_nothing():
 def test_tables_of_scikit_learn(load):
     data = load()
     for label in np.unique(data.target):
-        columns = [Encoded(str(k), values) for k, values in enumerate(data.data.T)]
+        columns = [(str(k), values, False) for k, values in enumerate(data.data.T)]
         names = {one.column for one in suspects(columns, data.target == label)}
         assert names == ({"2", "3"} if load is load_iris and label == 0 else set())  # petals of setosa
 
@@ -138,9 +138,9 @@ def test_rows_that_are_repeated_tell_nothing():
     rng = np.random.default_rng(2)
     X, y = rng.permutation(8000).reshape(400, 20), rng.random(400) < 0.2
     rows = np.r_[np.arange(400), rng.choice(np.flatnonzero(y), 240)]  # positives copied until classes are equal
-    assert suspects([Encoded(k, values.astype(float)) for k, values in enumerate(X[rows].T)], y[rows]) == []
+    assert suspects([(k, values.astype(float), False) for k, values in enumerate(X[rows].T)], y[rows]) == []
     visit = rng.normal(size=len(rows))  # the same patients at several visits
-    columns = [Encoded("patient", rows.astype(float), True), Encoded("visit", visit)]
+    columns = [("patient", rows.astype(float), True), ("visit", visit, False)]
     assert [one.column for one in suspects(columns, y[rows])] == ["patient"]
 
 
@@ -160,9 +160,9 @@ def test_the_auc_is_that_of_the_values():
 @pytest.mark.parametrize("of", [lambda x: np.abs(x) > 1, lambda x: np.abs(x) < 0.3, lambda x: np.sin(2 * x) > 0])
 def test_numbers_that_rank_in_no_direction(of):
     x = RNG.normal(size=2000)
-    (one,) = suspects([Encoded("x", x), Encoded("z", RNG.permutation(x))], of(x))
+    (one,) = suspects([("x", x, False), ("z", RNG.permutation(x), False)], of(x))
     assert one.column == "x" and one.by == "value" and one.auc > 0.995
-    assert not suspects([Encoded("x", x)], of(x + RNG.normal(size=len(x)) / 3))
+    assert not suspects([("x", x, False)], of(x + RNG.normal(size=len(x)) / 3))
 
 
 def test_large_tables_are_sampled():

@@ -171,7 +171,10 @@ def _check_order(estimator: Any, X: Any, *, reset: bool) -> None:
 def check_labels(y: Any, X: Any, name: str = "y", *, multi_output: bool = False) -> Any:
     """Return labels of shape (n_samples,), as many as X has rows; targets may have several columns."""
     y = in_numpy(y)
-    _require_all_labels(y)
+    require_read(y, "y")
+    require_unmasked(y, "y", _UNMASK)
+    if getattr(y, "dtype", None) is not None and (held := np.asarray(y)).dtype == object:  # of NaN see below
+        require_labels(held, "y")
     if y is None:
         raise ValueError("y must hold a label for each sample (requires y to be passed, but the target y is None)")
     if _is_plain(y, 1) and len(y) == n_rows(X):
@@ -233,17 +236,6 @@ def _canonical(X: Any) -> Any:
         X.sum_duplicates()
         X.eliminate_zeros()
     return X
-
-
-def _require_all_labels(y: Any) -> None:
-    """Check that no label is masked, None or pandas' NA; scikit-learn's checks refuse NaN."""
-    require_read(y, "y")
-    require_unmasked(y, "y", _UNMASK)
-    if getattr(y, "dtype", None) is None or (isinstance(y, np.ndarray) and y.dtype.kind in "biuf"):
-        return
-    y = np.asarray(y)
-    if y.dtype == object:
-        require_labels(y, "y")
 
 
 def _check_stored(X: Any) -> None:

@@ -35,12 +35,8 @@ _SHOWN = 5  # columns in a message
 _BY = {"value": "its values", "category": "its categories", "missing": "where it is missing"}
 
 
-class Encoded(NamedTuple):
-    """A column of a table: numbers, or the numbers of its categories; NaN where missing."""
-
-    name: Any
-    values: F64
-    is_category: bool = False
+# A column: its name, its numbers, or those of its categories, NaN where missing, and whether these are categories.
+Encoded = tuple[Any, F64, bool]
 
 
 class Suspect(NamedTuple):
@@ -89,7 +85,7 @@ def suspects(columns: Sequence[Encoded], positive: Bool, groups: AnyArray | None
         counted = _Counted(values, positive, is_category=is_category)
         by, auc, names = counted.facts(fold, repeat, grouped=groups is not None)
         if groups is None and repeat is None and (by in ("value", "category") or names[0]):
-            own = digests(np.column_stack([one.values for one in columns]))
+            own = digests(np.column_stack([values for _, values, _ in columns]))
             _, first_row, place, n_rows = np.unique(own, return_index=True, return_inverse=True, return_counts=True)
             repeat, fold = n_rows[place] > 1, fold[first_row[place]]  # copies are in one fold
             by, auc, names = counted.facts(fold, repeat, grouped=False)
@@ -144,10 +140,10 @@ def _encoded(X: Any, rows: AnyArray) -> Iterator[Encoded]:
             kind = type_of(series)
             if kind != "other":
                 some = series if len(rows) == len(series) else series[rows]
-                yield Encoded(name, numbered(some, name), is_category=kind not in ("number", "flag"))
+                yield name, numbered(some, name), kind not in ("number", "flag")
     elif not sparse.issparse(X) and not isinstance(X, np.memmap) and np.ndim(X) == 2:
         for k, values in enumerate(np.asarray(X).T):
-            yield Encoded(k, np.array(values if len(rows) == len(values) else values[rows], dtype=np.float64))
+            yield k, np.array(values if len(rows) == len(values) else values[rows], dtype=np.float64), False
 
 
 class _Counted:
