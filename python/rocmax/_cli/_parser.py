@@ -451,6 +451,12 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, others = super().parse_known_args(args, namespace)
+        if others:  # which are refused below the options of the command
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return found, others
+
 
 @cache
 def make_parser() -> argparse.ArgumentParser:

@@ -35,7 +35,9 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def columns(schema: Schema) -> None:
     """Print, on stderr, what every column of a training table is."""
-    listed = schema.listed()
+    listed: dict[str, list[str]] = {}
+    for column in schema.columns:
+        listed.setdefault(column.words, []).append(str(column.name))
     for what, names in islice(listed.items(), _MOST):
         more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
         log(f"{', '.join(short(name) or '(no name)' for name in names[:_FEW])}{more}: {what}")

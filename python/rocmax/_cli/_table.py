@@ -362,22 +362,16 @@ def number_column(series: pl.Series, form: Form, before: int = 0, *, booleans: b
     if flags is not None:
         values = flags.cast(pl.Float64)
     elif n_bad:
-        raise _not_a_number(name, texts, form, before)
+        held = texts.str.strip_chars()
+        read = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
+        row = int((read.is_null() & ~held.is_in(form.missing_texts) & texts.is_not_null()).arg_max() or 0)
+        fact = f"column {name!r} holds {short(texts[row])!r} in row {before + row + 1}, which is not a number"
+        how = f"or say how they are written (--decimal, --thousands, --missing-values {quote(texts[row])})"
+        raise Failure(f"{fact}: write plain numbers, {how}")
     if rounded := _rounded(texts, values):
         as_scores(rounded, f"column {name!r}")  # refuses them
     tell(name, texts, values, form)
     return values.alias(name)
-
-
-def _not_a_number(name: str, texts: pl.Series, form: Form, before: int) -> Failure:
-    """Return the failure for the first text that is not a number."""
-    held = texts.str.strip_chars()
-    values = held.to_frame().select(_unmarked(form).cast(pl.Float64, strict=False)).to_series()
-    index = int((values.is_null() & ~held.is_in(form.missing_texts) & texts.is_not_null()).arg_max() or 0)
-    text = texts[index]
-    fact = f"column {name!r} holds {short(text)!r} in row {before + index + 1}"
-    how = f"write plain numbers, or say how they are written (--decimal, --thousands, --missing-values {quote(text)})"
-    return Failure(f"{fact}, which is not a number: {how}")
 
 
 def _flags(series: pl.Series, form: Form) -> pl.Series | None:

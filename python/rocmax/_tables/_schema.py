@@ -137,13 +137,6 @@ class Schema:
         """Return which of `numeric` are flags."""
         return np.array([one.kind == "flag" for one in self.columns if one.kind in ("number", "flag")], dtype=bool)
 
-    def listed(self) -> dict[str, list[str]]:
-        """Return the names of the columns by what they are, in words."""
-        found: dict[str, list[str]] = {}
-        for column in self.columns:
-            found.setdefault(column.words, []).append(str(column.name))
-        return found
-
 
 class Later:
     """Reads tables by the schema of training, whose columns `trained` sums up, and collects their news by batches."""
