@@ -588,11 +588,11 @@ def detectable_auc(
     """
     power = check_level(power, "power")
     check_choice("alternative", alternative, ("two-sided", "greater", "non-inferiority"))
-    test = {"n_pos": n_pos, "n_neg": n_neg, "auc_b": auc_b, "correlation": correlation, "null_value": null_value}
+    test: dict[str, Any] = {"n_pos": n_pos, "n_neg": n_neg, "auc_b": auc_b, "correlation": correlation}
+    test |= {"null_value": null_value, "margin": margin, "significance_level": significance_level}
 
     def reached(auc: float) -> bool:
-        how = {"margin": margin, "significance_level": significance_level, "alternative": alternative}
-        return auc_power(auc, **test, **how) >= power  # type: ignore[arg-type]
+        return auc_power(auc, **test, alternative=alternative) >= power
 
     high = 1.0 - _CLOSE
     detected = reached(high)  # checks the arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,27 +177,22 @@ def mrmc_sample_size(
     if readers.ndim:
         raise ValueError(f"n_readers must be one number, got {shown(n_readers)}")
 
-    def short(n: int) -> bool:
-        return bool(_power(study, float(difference), readers, np.array(float(n)), level, hypothesis) < power)
+    def enough(n: int) -> bool:
+        return bool(_power(study, float(difference), readers, np.array(float(n)), level, hypothesis) >= power)
 
     share = study.n_pos / (study.n_pos + study.n_neg)
-    high = max(4, int(1.5 / min(share, 1 - share)))
-    while min(round(high * share), high - round(high * share)) < 2:  # which every reader needs
-        high += 1
-    low = high - 1
-    while short(high):
-        low, high = high, 2 * high
-        if high > _MOST_CASES:
-            raise ValueError(
-                f"power={power:g} cannot be reached with n_readers={int(readers)}, with any number of cases; use more"
-                " readers"
-            )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if short(middle) else (low, middle)
-    n_pos = round(high * share)
+    least = max(4, int(1.5 / min(share, 1 - share)))
+    while min(round(least * share), least - round(least * share)) < 2:  # which every reader needs
+        least += 1
+    least += bisect_left(range(least, _MOST_CASES), True, key=enough)
+    if least == _MOST_CASES:
+        raise ValueError(
+            f"power={power:g} cannot be reached with n_readers={int(readers)}, with any number of cases; use more"
+            " readers"
+        )
+    n_pos = round(least * share)
     options = float(difference), float(power), significance_level, alternative, hypothesis.margin
-    return StudySize(high, int(readers), n_pos, high - n_pos, *options)
+    return StudySize(least, int(readers), n_pos, least - n_pos, *options)
 
 
 def _checked(pilot: Any, difference: Any, significance_level: Any) -> tuple[MRMCAnalysis, float]:

@@ -77,8 +77,15 @@ def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64]
 
 def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
     """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
-    if data.group is not None:
-        return _cluster_parts(data, of_sample, data.group)
+    if (group := data.group) is not None:
+        n_groups, sums, counts = int(group.max()) + 1, [], []
+        for k in range(len(data.names)):
+            rows = data.of == k
+            held = _held(group[rows])
+            of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
+            sums.append(of_group * np.sqrt((held - 1) / held))  # the comparisons' factors are those of the clusters
+            counts.append(held)
+        return cluster_parts(sums, counts, n_groups), np.array(counts, float)
     with np.errstate(over="ignore"):  # what overflows is refused as a variance
         squares = of_sample**2
     if data.weight is not None and data.weight_kind == "frequency":  # w equal samples share the influence
@@ -109,18 +116,6 @@ def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64,
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
     smallest = _parts(models[0], influences[0])[1].min()
     return np.concatenate(values), covariance, [Shared(covariance, smallest - 1.0)]
-
-
-def _cluster_parts(data: Classes, of_sample: F64, group: NDArray[np.intp]) -> tuple[F64, F64]:
-    n_groups = int(group.max()) + 1
-    sums, counts = [], []
-    for k in range(len(data.names)):
-        rows = data.of == k
-        held = _held(group[rows])
-        of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
-        sums.append(of_group * np.sqrt((held - 1) / held))  # the factors of the comparisons are those of the clusters
-        counts.append(held)
-    return cluster_parts(sums, counts, n_groups), np.array(counts, float)
 
 
 def _held(group: NDArray[np.intp]) -> int:
