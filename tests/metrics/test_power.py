@@ -122,8 +122,8 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "auc_b": 0.7, "null_value": 0.6}, "null_value applies to one model"),
         ({"auc": 0.8, "auc_b": 1.0}, "auc_b must be a number in"),
         ({"auc": 0.8, "auc_b": 0.7, "correlation": 1.0}, "correlation must be a number in"),
-        ({"auc": 0.8, "auc_b": 0.8}, "no number of samples shows .*alternative='two-sided'"),
-        ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "no number of samples shows .*alternative='less'"),
+        ({"auc": 0.8, "auc_b": 0.8}, "is not in alternative='two-sided'"),
+        ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "is not in alternative='less'"),
         (
             {"auc": 0.7, "auc_b": 0.8, "alternative": "non-inferiority", "margin": 0.1 + 1e-12},
             "no study of 1e15 positives has that power for a true value of -0.1, 1e-12 from -0.1",
@@ -131,7 +131,7 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "significance_level": 1e-300}, "no study .* at significance_level=1e-300"),
         (
             {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "margin": 0.1 - 1e-12},
-            "no number of samples shows .*alternative='equivalence'",
+            "is not in alternative='equivalence'",
         ),
     ],
 )

@@ -520,8 +520,8 @@ def auc_sample_size(
     apart = plan.side * (plan.truth - limit)
     reach = apart if of_one else (hypothesis.margin or 0.0) - abs(apart)
     if reach <= 0:
-        of = f"null_value={hypothesis.null:g}, margin={shown(margin)}, alternative={alternative!r}"
-        raise ValueError(f"no number of samples shows {of}: the true value is {plan.truth:.4g}")
+        of = f"alternative={alternative!r} with null_value={hypothesis.null:g} and margin={shown(margin)}"
+        raise ValueError(f"the true value {plan.truth:.4g} is not in {of}: no number of samples shows it")
     if of_one:
         at_null, at_truth = (np.sqrt(plan.spread(value)) for value in (limit, plan.truth))
         needed = plan.z * at_null + float(Law().quantile(power)) * at_truth
