@@ -122,10 +122,7 @@ class Inference(Measured):
             "weight_kind": self.weight_kind,
             "least": least,
             "most": most,
-            "threshold": self.threshold,
-            "no_interval": self.no_interval,
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
+            **{name: getattr(self, name) for name in ("threshold", "no_interval", "statistic", "pvalue")},
         }
         return table(np.size(self.estimate), columns | self._counted())
 

@@ -278,13 +278,9 @@ class Measured(Result):
             counted = f"{words.percent(n_pos / (n_pos + n_neg))} positive"
         else:
             counted = words.samples(n_pos, n_neg, pos_label)
-        return (
-            words.weighted(self, counted)
-            + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
-            + (f" of {words.count(self.n_subjects)} subjects" if self.n_subjects else "")
-            + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
-            + words.exceptions(self)
-        )
+        parts = (" in", self.n_groups, "clusters"), (" of", self.n_subjects, "subjects"), (" in", self.n_folds, "folds")
+        whole = "".join(f"{of} {words.count(number)} {name}" for of, number, name in parts if number)
+        return words.weighted(self, counted) + whole + words.exceptions(self)
 
 
 def table(n_rows: int, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
