@@ -196,7 +196,7 @@ def test_bad_options_are_refused(options, message):
         ({"measure": AUC(multi_class="ovr", labels=[0, 1])}, "which is not among labels"),
         ({"measure": AUC(multi_class="ovr", labels=[2, 1, 2])}, "labels must be distinct"),
         ({"measure": AUC(multi_class="ovr", labels=range(4))}, "has 3 columns, one per class, and labels 4 classes"),
-        ({"y_score": np.zeros(150)}, "needs y_true of shape"),
+        ({"y_score": np.zeros(150)}, "multi_class needs y_score of shape"),
         ({"y_score": np.full((150, 3), np.nan)}, "y_score must be finite"),
         ({"y_true": np.where(np.arange(150) < 149, 0, 1)}, "one per class"),
         ({"y_true": np.r_[np.arange(3), np.zeros(147)]}, "y_true has 1 samples of class 1"),

@@ -72,15 +72,11 @@ def classes(given: Arguments, order: Any = None, model: str | None = None, least
     name = "y_score" if model is None else f"y_score[{shown(model)}]"
     y_score = given.y_score if model is None else given.y_score[model]
     advice = given.remedy
-    y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
+    y = checks.one_column(unmasked(given.y_true, "y_true", advice), "y_true")
     by_class = checks.named_columns(y_score, advice, name)[0] if isinstance(y_score, Mapping) else y_score
     s = checks.scores(by_class, name, advice)
-    y = checks.one_column(y, "y_true")
-    if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
-        raise ValueError(
-            f"multi_class needs y_true of shape (n_samples,) and {name} of shape (n_samples, n_classes), got {y.shape}"
-            f" and {s.shape}"
-        )
+    if s.ndim != 2 or len(y) != len(s):
+        raise ValueError(f"multi_class needs {name} of shape ({len(y)}, n_classes), as y_true is long, got {s.shape}")
     found, of = checks.names_of(y, len(y), "y_true", advice)
     if order is not None:
         found, place = _among(order, found)
