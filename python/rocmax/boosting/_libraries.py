@@ -261,11 +261,10 @@ class XGBoost(_Library):
             "seed": self.seed,
             "disable_default_eval_metric": True,
             "verbosity": 0,
+            "base_score": base,
         }
         if objective is None:
             own |= {"objective": "binary:logistic", "base_score": 1.0 / (1.0 + np.exp(-base))}
-        else:
-            own |= {"base_score": base}
         stopping = [False]
 
         def measure(scores: Any, _: Any) -> tuple[str, float]:

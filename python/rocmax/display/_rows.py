@@ -66,7 +66,6 @@ class ForestDisplay(Picture):
             A mapping from headings to results of one kind, such as ``{"Site": by_site, "Sex": by_sex}``, draws them
             below each other.
         """
-        check_flag("numbers", numbers)
         held = result if isinstance(result, Mapping) else {"": result}
         kinds = {(type(one), getattr(one, "measure_in_words", "").split(" within")[0]) for one in held.values()}
         known = all(isinstance(one, SubgroupInference | SubgroupComparison) for one in held.values())

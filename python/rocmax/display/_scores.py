@@ -97,8 +97,6 @@ class ScoreDisplay(Display):
             Name of the model, for the axis.
         """
         bins = check_count("bins", bins, 100_000)
-        if not isinstance(name, str):
-            raise ValueError(f"name must be a text, got {shown(name)}")
         cls._check(options)
         models = models_of(samples)
         if len(models) > 1:
@@ -232,11 +230,6 @@ class DecisionCurve(Drawn):
     band: tuple[F64, F64] | None = None
     band_name: str = ""  # in the legend
 
-    def up_to(self, n: int) -> DecisionCurve:
-        """Return the curve at the first n thresholds."""
-        band = None if self.band is None else (self.band[0][:n], self.band[1][:n])
-        return replace(self, thresholds=self.thresholds[:n], net_benefit=self.net_benefit[:n], band=band)
-
 
 class DecisionCurveDisplay(ProbabilityDisplay):
     """Decision curves (Vickers and Elkin, 2006): net benefit against the threshold probability.
@@ -302,7 +295,9 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             # Beyond, the gain is that of a few samples.
             gains = np.flatnonzero(np.max([curve.net_benefit for curve in curves], axis=0) > _GAIN * share)
             n = int(1.2 * (gains[-1] if len(gains) else 0)) + 5
-            curves = [curve.up_to(n) for curve in curves]
+            for k, curve in enumerate(curves):
+                band = None if curve.band is None else (curve.band[0][:n], curve.band[1][:n])
+                curves[k] = replace(curve, thresholds=grid[:n], net_benefit=curve.net_benefit[:n], band=band)
         return cls(curves, prevalence=float(share), pos_label=two.pos_label).plot(**options)
 
     def _label(self, curve: DecisionCurve) -> str:

@@ -183,8 +183,6 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         The rule of ``threshold_``, as in :class:`rocmax.PartialAUCSVC`, on the out-of-fold scores.
     random_state : int, RandomState instance or None, default=None
         Random state of the folds and the families.
-    n_jobs : int, default=None
-        Number of threads; None and -1 mean all.
     verbose : int, default=0
         1 prints one line per family.
 
@@ -237,9 +235,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     290 MB for 100,000 rows; 1.3 GB for 1,000,000 rows with a time limit of 240 seconds on one thread
     (``python benches/python/ensemble_memory.py``).
 
-    *Results* do not depend on `n_jobs`. Ctrl-C stops the fit within a second and leaves an estimator that was fitted
-    before unchanged. *Saving*: with `pickle`, or with `skops` (the types to trust are those of this package, LightGBM
-    and scikit-learn, ``numpy.dtype``, and those of your own families).
+    *Ctrl-C* stops the fit within a second and leaves an estimator that was fitted before unchanged. *Saving*: with
+    `pickle`, or with `skops` (the types to trust are those of this package, LightGBM and scikit-learn, ``numpy.dtype``,
+    and those of your own families).
     """
 
     fpr_range: float | tuple[float, float] = (0.0, 1.0)

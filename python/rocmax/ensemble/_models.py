@@ -215,15 +215,12 @@ def importances(model: Any, names: list[Any]) -> F64 | None:
 def raw_scores(model: Any, X: Any) -> F64:
     """Return one score per row: ``decision_function``, or the log-odds of ``predict_proba`` away from 0 and 1."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        what = "decision_function"
-    else:
+    what = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
+    scores = np.asarray(getattr(model, what)(X), dtype=np.float64)
+    if what == "predict_proba":
         n = len(last.estimators_) if isinstance(last, ExtraTreesClassifier | RandomForestClassifier) else _FINEST
-        probability = np.asarray(model.predict_proba(X), dtype=np.float64)
-        p = probability[:, 1] if probability.ndim == 2 and probability.shape[1] == 2 else probability
+        p = scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
         scores = log_odds_of_votes(n * p, n)
-        what = "predict_proba"
     if scores.ndim != 1 or not np.isfinite(scores).all():
         held = f"shape {scores.shape}" if scores.ndim != 1 else shown(scores[~np.isfinite(scores)][:1])
         raise ValueError(f"families: {what} of {type(last).__name__} must return one finite score a row, got {held}")
