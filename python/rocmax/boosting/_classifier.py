@@ -45,13 +45,11 @@ def given(
 ) -> tuple[AnyArray, AnyArray]:
     """Return a pair of rows, or the last split of a splitter, numbered among the rows that are `there`."""
     pairs = [validation]
-    if hasattr(validation, "split"):
+    if hasattr(validation, "split") and not isinstance(validation, str | bytes | bytearray):
         own = {} if groups is None else {"groups": groups}
-        pairs = list(validation.split(X, positive.astype(int), **own))
-    train, held = (rows[there[rows]] for rows in check_folds(pairs, np.ones_like(there), name="validation: pair")[-1])
-    for rows, use in ((train, "train on"), (held, "hold out")):
-        if len(np.unique(positive[rows])) < 2:
-            raise ValueError(f"validation needs both classes among the rows to {use}")
+        pairs = list(validation.split(X, positive.astype(int), **own))[-1:]
+    ((train, held),) = check_folds(pairs, there, positive, name="validation: pair")
+    train, held = train[there[train]], held[there[held]]
     if np.intersect1d(train, held).size:
         raise ValueError("validation must not hold out rows that it trains on")
     if groups is None:
@@ -492,13 +490,6 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         check_count("n_estimators", self.n_estimators, MOST_ROUNDS), check_positive("learning_rate", self.learning_rate)
         check_count("early_stopping_rounds", self.early_stopping_rounds), check_flag("refit", self.refit)
         check_threshold(self.threshold), check_verbose(self.verbose)
-        pair = isinstance(self.validation, tuple | list) and len(self.validation) == 2
-        splitter = hasattr(self.validation, "split") and not isinstance(self.validation, str | bytes | bytearray)
-        if not (self.validation is None or pair or splitter):
-            raise ValueError(
-                "validation must be None, a pair (rows to train on, rows to hold out) or a splitter, got "
-                f"{shown(self.validation)}"
-            )
         share = as_float(self.validation_fraction)
         if not 0.0 < share < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {shown(self.validation_fraction)}")
