@@ -6,7 +6,8 @@ which are its own, and all pages, those of the file among them, which the system
 
 Before that, the processor time of fits on dask arrays of 100,000 x 20 relative to that of fits on the array itself.
 With --workers only that is printed, of 400,000 rows: in this process, and on two worker processes, whose time and that
-of this process are added, less what the cluster takes while it does nothing.
+of this process are added, less what the cluster takes while it does nothing. The workers made the blocks, or received
+them: those may lie at any address, and each fit copies them.
 
 Run: python benches/python/bench_storage.py [--gigabytes 4] [--folder FOLDER] [--features 64] [--workers]
 """
@@ -134,8 +135,8 @@ def worker_ratios(n_features):
     kinds = {"array": X, "one process": parts.persist()}
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client:
-        kinds["two workers"] = parts.persist()
-        wait(kinds["two workers"])
+        kinds |= {"two workers": parts.map_blocks(np.copy).persist(), "sent to them": parts.persist()}
+        wait(list(kinds.values())[-2:])
         own, seconds = time.process_time, 4
 
         def spent():

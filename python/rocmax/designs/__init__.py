@@ -1,6 +1,12 @@
 """Designs: the only layer that knows how the features are stored."""
 
-from rocmax.designs._base import Design as Design, SubsetDesign as SubsetDesign, conjugate as conjugate, inner as inner
+from rocmax.designs._base import (
+    Design as Design,
+    Packed as Packed,
+    SubsetDesign as SubsetDesign,
+    conjugate as conjugate,
+    inner as inner,
+)
 from rocmax.designs._blocks import (
     Chunks as Chunks,
     is_dask as is_dask,

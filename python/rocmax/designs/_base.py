@@ -8,6 +8,26 @@ from rocmax import _core
 from rocmax._typing import F64, Coefs, Rows
 
 
+class Packed:
+    """Coefficients over the samples without the zeros: most, of a narrow range."""
+
+    def __init__(self, coef: F64, rows: Rows | slice = slice(None), n_samples: int | None = None) -> None:
+        self._n, used = n_samples or len(coef), coef != 0.0
+        counted = np.zeros(self._n, dtype=bool)
+        counted[rows] = used
+        self._counted, self._values = np.packbits(counted), coef[used]
+
+    @classmethod
+    def of(cls, coef: F64) -> "F64 | Packed":
+        """Return coefficients packed, or as they are if few are 0."""
+        return cls(coef) if 2 * np.count_nonzero(coef) < len(coef) else coef
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
+        found = np.zeros(self._n)
+        found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
+        return found
+
+
 class Pull(Protocol):
     """The product of a change of the scores of some rows with a matrix H; `core` is what the core knows it by."""
 

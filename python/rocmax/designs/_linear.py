@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
-from rocmax.designs._base import Design, Pull
+from rocmax.designs._base import Design, Packed, Pull
 from rocmax.designs._blocks import (
     Chunks,
     add_moments,
@@ -258,7 +258,8 @@ class DaskDesign(Design):
         return np.concatenate(self._chunks.each(_scores, self._chunks.parts(), vector, self._origin))
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        parts = ([coef[rows] for coef in coefs] for rows in self._chunks.parts())
+        sent = _aligned if self._chunks.in_memory else Packed.of
+        parts = ([sent(coef[rows]) for coef in coefs] for rows in self._chunks.parts())
         # Added in order: equal bits, wherever the blocks are.
         found: F64 = reduce(np.add, self._chunks.each(_adjoint, parts, self._origin))
         return found

@@ -3,10 +3,10 @@
 import numpy as np
 
 from rocmax._typing import F64, Rows
-from rocmax.designs import inner
+from rocmax.designs import Packed, inner
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._objective import Model, Objective, Packed
+from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._steps import Point, Ray, Springs, search, solve
 
 # The inner problem ends when half its squared gradient is at most _INNER times the move of the multipliers, or after

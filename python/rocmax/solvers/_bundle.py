@@ -6,8 +6,8 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, Rows
-from rocmax.designs import Design, inner
-from rocmax.solvers._objective import Packed, Tilt
+from rocmax.designs import Design, Packed, inner
+from rocmax.solvers._objective import Tilt
 
 # Rounding may make a curvature negative by this share of the largest one.
 _FLAT = 1e-6

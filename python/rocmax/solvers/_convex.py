@@ -8,12 +8,12 @@ import numpy as np
 
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64
-from rocmax.designs import Design, inner
+from rocmax.designs import Design, Packed, inner
 from rocmax.risks import Evaluation, Oracle, Smoothed
 from rocmax.solvers._augmented import Augmented, suits_augmented
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._certificate import check_bound, check_design, check_promises, squares_of
-from rocmax.solvers._objective import Callback, Model, Objective, Packed, Progress, SolverResult, Tilt, relative_gap
+from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt, relative_gap
 from rocmax.solvers._steps import Point, Ray, lengthened, sampled_step, search, smoothed_cut
 
 # Accuracies relative to the gap: of the minimiser of the cuts, and of the search of a ray.

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rocmax._typing import F64
-from rocmax.designs import Design, inner
+from rocmax.designs import Design, Packed, inner
 from rocmax.risks import Difference, Evaluation, Trimmed
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._convex import minimise_convex
 from rocmax.solvers._newton import descend
-from rocmax.solvers._objective import Callback, Model, Objective, Packed, Progress, SolverResult, Tilt
+from rocmax.solvers._objective import Callback, Model, Objective, Progress, SolverResult, Tilt
 
 # A convex step ends when it has gained this share of the largest possible gain, unless that is small.
 _ENOUGH = 0.5

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rocmax import _core
-from rocmax._typing import F64, Rows
-from rocmax.designs import Design, inner
+from rocmax._typing import F64
+from rocmax.designs import Design, Packed, inner
 from rocmax.risks import Evaluation, Oracle
 
 
@@ -27,21 +27,6 @@ class Model(NamedTuple):
     def scaled(self, step: float) -> Self:
         """Return a multiple of the model."""
         return type(self)(step * self.vector, step * self.scores, step * (step * self.norm))
-
-
-class Packed:
-    """Coefficients over the samples without the zeros: most, of a narrow range."""
-
-    def __init__(self, coef: F64, rows: Rows | slice = slice(None), n_samples: int | None = None) -> None:
-        self._n, used = n_samples or len(coef), coef != 0.0
-        counted = np.zeros(self._n, dtype=bool)
-        counted[rows] = used
-        self._counted, self._values = np.packbits(counted), coef[used]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
-        found = np.zeros(self._n)
-        found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
-        return found
 
 
 class Tilt:
