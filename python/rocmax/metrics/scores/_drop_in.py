@@ -99,7 +99,9 @@ def roc_auc_score(
     if is_one_of(multi_class, ("ovr", "ovo")) and hasattr(y_score, "columns"):
         y_score = _by_name(y_true, y_score, labels)
     if is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS):
-        area = _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)
+        area = _of_rows(y_true, y_score, sample_weight, max_fpr) if is_one_of(average, ("samples",)) else None
+        if area is None:
+            area = _of_two(y_true, y_score, sample_weight, max_fpr, multi_class)
         if area is not None:
             return area
     with checks.naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
@@ -146,11 +148,28 @@ def _of_two(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any, multi_c
         return None
     checks.warn_if_two_classes(s, y_score, "y_score", 1)
     y, s = arrays.plain(y), s if s.ndim == 2 else arrays.plain(s)
-    whole = max_fpr is None or max_fpr == 1
-    measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
     try:
-        return _core.measure(y, s, weight, measure, n_threads(None))
+        return _core.measure(y, s, weight, _area(max_fpr), n_threads(None))
     except ValueError:
+        return None
+
+
+def _area(max_fpr: Any) -> _core.Measure:
+    whole = max_fpr is None or max_fpr == 1
+    return _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
+
+
+def _of_rows(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any) -> Any:
+    """Return the mean area of rows, of which each has labels 0 and 1; None of all else, which scikit-learn's takes."""
+    try:
+        y, s = np.asarray(y_true), checks.scores(y_score)
+        weight = None if sample_weight is None else checks.weights(sample_weight, len(s))
+        if y.ndim != 2 or y.shape != s.shape or y.dtype.kind not in "biuf" or ((y != 0) & (y != 1)).any():
+            return None
+        pairs = zip(np.ascontiguousarray(y == 1), np.ascontiguousarray(s), strict=True)
+        areas = [_core.measure(of_row, scores, None, _area(max_fpr), 1) for of_row, scores in pairs]
+        return float(np.average(areas, weights=weight))
+    except (TypeError, ValueError, ZeroDivisionError):  # such as a row of one class
         return None
 
 
