@@ -378,8 +378,7 @@ def cross_validated_auc(  # with samples first, the measure is second
     (degrees of freedom of Welch and Satterthwaite over the classes of all folds). Its variance has divisors m - 1 in
     place of m, for m samples of a class in a fold, and is multiplied by ``1 + 1 / (1 + (z / 8)^2)`` at z standard
     errors from chance: every fold also trains the models of the others, so that where models fit noise two samples of
-    different folds count twice. Coverage of 95 % intervals:
-    ``benches/python/coverage_folds.py``.
+    different folds count twice. Coverage of 95 % intervals: ``benches/python/coverage_folds.py``.
     """
     of_fold: dict[str, Any] = {} if isinstance(y_true, Samples) else {"by": fold, "by_name": "fold"}
     if not of_fold:

@@ -177,8 +177,7 @@ def fpr_at_tpr_score(
 
     Notes
     -----
-    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`. At 0.95 it is FPR95 of
-    out-of-distribution detection.
+    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`.
     """
     key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0))
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
@@ -246,8 +245,6 @@ def margin_auc_score(
     **reading: Unpack[Order],
 ) -> Any:
     """Margin AUC: the share of pairs that are won by more than a margin.
-
-    Use it to ask how many pairs are ranked right by more than a margin.
 
     >>> from rocmax.metrics import margin_auc_score
     >>> margin_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], margin=[0.0, 0.3])

@@ -362,6 +362,8 @@ def split(data: Sample, by: Any) -> Parts:
             clusters += [] if data.group is None else [data.group[held[k]]]
         else:
             lacking[keys[k]] = n_pos, n_neg
+    if len(samples) == 1:
+        warn("by has one subgroup with samples of both classes: their equality is not tested", UserWarning)
     held_in = [np.unique(one) for one in clusters]
     crossed = len(held_in) > 1 and len(np.unique(np.concatenate(held_in))) < sum(map(len, held_in))
     title = getattr(by, "name", None)
