@@ -189,21 +189,16 @@ def _table(
     )
 
 
-def _each(result: Inference) -> list[tuple[float, float, float, float]]:
-    """Return estimate, standard error and interval of each model."""
-    rows = result.rows()
-    return [(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"]) for row in rows]
-
-
 def _without(result: Inference | Comparison) -> list[Html]:
     """Return why a result has no interval, if it has none."""
     return [tag("br"), tag("small", f"no interval: {result.no_interval}")] if result.no_interval else []
 
 
-def _texts(rows: Sequence[tuple[float, float, float, float]]) -> list[str]:
+def _texts(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return estimates with their intervals, all with as many decimals."""
-    places = [words.decimals(error, interval=ends) for _, error, *ends in rows]
-    return words.beside([row[0] for row in rows], [row[2:] for row in rows], places)
+    ends = [(row["ci_low"], row["ci_high"]) for row in rows]
+    places = [words.decimals(row["standard_error"], interval=both) for row, both in zip(rows, ends, strict=True)]
+    return words.beside([row["estimate"] for row in rows], ends, places)
 
 
 def _small(text: str, between: str = " ") -> Html:
@@ -214,7 +209,7 @@ def _small(text: str, between: str = " ") -> Html:
 
 def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
-    cells = [[tag("td", _small(text), *_without(column)) for text in _texts(_each(column))] for column in columns]
+    cells = [[tag("td", _small(text), *_without(column)) for text in _texts(column.rows())] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
     texts = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
     if of.fpr_range:
@@ -252,7 +247,7 @@ def _figure(name: str, caption: str, label: str) -> Html:
 def _area(of: Measured, k: int) -> str:
     """Return the area of a model in words, on the range if there is one."""
     area = of.areas[-1]
-    return words.named(area.measure.short + ":" * bool(of.fpr_range), _texts(_each(area))[k])
+    return words.named(area.measure.short + ":" * bool(of.fpr_range), _texts(area.rows())[k])
 
 
 def _costs(of: Measured) -> Html:
@@ -312,7 +307,7 @@ def _at_or_above(of: Measured) -> str:
 def _thresholds(of: Measured) -> Html:
     level = words.level(of.confidence_level)
     names = ("FPR at most", "threshold", "FPR", f"TPR [{level}]", *list(_COSTS.values())[3:6], "PPV")
-    estimates, bodies = [_each(result) for result in of.rates.values()], []
+    estimates, bodies = [result.rows() for result in of.rates.values()], []
     for k, at in enumerate(of.at_rates):
         hits, alarms = at.tpr * of.prevalence, at.fpr * (1.0 - of.prevalence)
         with np.errstate(invalid="ignore"):
@@ -374,7 +369,7 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
     bodies = []
     for k, found in enumerate(by):
         rows, held = _heading(of, k, len(names)), found.rows()
-        texts = _texts([(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"]) for row in held])
+        texts = _texts(held)
         limits = [(row["difference_low"], row["difference_high"]) for row in held]
         apart = words.beside([row["difference"] for row in held], limits, [words.UNKNOWN] * len(held), "+")
         for row, text, change in zip(held, texts, apart, strict=True):
