@@ -4,6 +4,7 @@ It imports little, so that ``--help`` and usage errors print at once.
 """
 
 import argparse
+import itertools
 import math
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -452,10 +453,20 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        found, others = super().parse_known_args(args, namespace)
-        if others:  # which are refused below the options of the command
-            self.error(f"unrecognized arguments: {' '.join(others)}")
-        return found, others
+        """Refuse an unknown option of a command before what is missing, with the option that may be meant."""
+        known = {name.lstrip("-"): name for name in self._option_string_actions}
+        for text in itertools.takewhile(lambda text: text != "--", () if self._subparsers else args or ()):
+            name, _, _ = text.partition("=")
+            if name.startswith("--") and not any(option.startswith(name) for option in known.values()):
+                self.error(f"unrecognized arguments: {text}{meant(name.lstrip('-'), known, known.__getitem__)}")
+        return super().parse_known_args(args, namespace)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += meant(value, action.choices or ())
+            raise
 
 
 @cache

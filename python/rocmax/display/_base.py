@@ -460,7 +460,13 @@ def _styles(kwargs: Any, n_curves: int) -> list[dict[str, Any]]:
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
-    return [normalize_kwargs({str(key): value for key, value in one.items()}, Line2D) for one in given]
+    known = [normalize_kwargs({str(key): value for key, value in one.items()}, Line2D) for one in given]
+    for one in known:
+        try:
+            Line2D([], [], **one)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"curve_kwargs: {' '.join(str(error).split())}") from error
+    return known
 
 
 _WIDEST, _TALLEST = 0.85, 0.5  # shares of the axes that a legend may take

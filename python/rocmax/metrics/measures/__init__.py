@@ -48,7 +48,8 @@ def as_measure(measure: Any) -> Measure:
         if (written := _written(measure)) != repr(measure):
             raise ValueError(f"measure={measure!r} needs an option: pass {written} from rocmax.metrics")
         return NAMED[measure]()
-    near = meant(measure, NAMED, _written)
+    scores = hasattr(measure, "__array__")
+    near = "; pass the scores of all models as y_score" if scores else meant(measure, NAMED, _written)
     names = ", ".join(repr(name) for name in NAMED if name not in FORMULAS)
     values = "a Measure such as PartialAUC((0, 0.1)) or Measure.of(function), or one of"
     raise ValueError(f"measure must be {values} {names}, got {shown(measure)}{near}")
