@@ -35,9 +35,10 @@ _ALIKE = [
         "bootstrap boot bootstrapping percentile bca/delong asymptotic wald hanley hanley_mcneil/neighbors knn",
         "ratio kappa/y_true y label labels response truth/fit train/score predict/evaluate roc auc plot",
         "y_score score scores y_pred y_prob y_proba probas_pred predictions predictor estimate probability pred",
+        "confidence_interval ci conf_int/standard_error se std_err stderr",
         "confidence_level conf_level level ci conf alpha/sample_weight weights weight freq",
         "groups clusters cluster id subject patient/by strata/higher_is_better direction greater_is_better reverse",
-        "logit_delong logit/missing na_rm nan_policy dropna na_action/n_jobs n_threads threads",
+        "logit_delong logit/missing na_rm nan_policy dropna na_action/n_jobs n_threads threads/pvalue p_value p",
         "balanced_accuracy bacc/margin equivalence_margin non_inferiority_margin non_inferiority null_difference delta",
         "auc_b auc2/measure metric scoring eval_metric/method test/adjust correction p_adjust/fold cv folds",
         "correlation corr r/significance_level alpha sig_level/n_resamples n n_boot boot_n n_bootstraps n_permutations",
@@ -48,7 +49,7 @@ _ALIKE = [
         "alpha c lambda_ lam lambd regparam/alphas cs c alpha lambdas regparams/n_landmarks n_components/n_neighbors k",
         "structure lambda_/n_pos n_cases ncases n_diseased n/n_neg n_controls ncontrols n_healthy",
         "library_params max_depth num_leaves min_child_samples subsample scale_pos_weight is_unbalance/cv n_splits",
-        "modality treatment/difference diff/xscale log logx/axes style/budget alerts k",
+        "modality treatment/estimate auc value area/difference diff/xscale log logx/axes style/budget alerts k",
     )
     for group in line.split("/")
 ]
@@ -70,7 +71,15 @@ _INSTEAD = (
     ("max_fpr fpr_range partial_auc specificity sensitivity spec sens", "measure", _OF_PART),
     ("alerts k top per", "measure", "measure=PrecisionAt(k, per=...)"),
     ("threshold cutoff", "measure", "measure=AtThreshold(name, threshold)"),
+    ("multi_class", "measure", "measure=AUC(multi_class=...)"),
+    ("smooth", "measure", "measure=SmoothedAUC('binormal')"),
+    ("partial_auc_correct", "measure", "measure=PartialAUC((0, b), normalize='mcclish')"),
+    ("correct standardized standardize", "normalize", "normalize='mcclish'"),
+    ("legacy_axes", "axes", "axes='rates', or 'sensitivity-specificity'"),
+    ("print_thres", "thresholds", "thresholds=['youden']"),
     ("n_boot boot_n n_bootstraps n_resamples bootstrap", "method", "method=Bootstrap(n)"),
+    ("paired", "y_score", "labels as a mapping {{model: y}} if the models scored different samples"),
+    ("prevalence", "ratio", "ratio=(1 - prevalence) / prevalence"),
 )
 
 

@@ -80,7 +80,7 @@ TOLD = {
     "auc_power(0.8, n_pos=9, n_neg=9, alpha=0.1)": "did you mean 'significance_level'?",
     "operating_point(Y, S, cost=5)": "threshold=('cost', ratio)",
     "operating_point(Y, S, threshold='f_score')": "did you mean 'f1'?",
-    "operating_point(Samples(Y, S), [0.1, 0.5])": "thresholds are threshold=...",
+    "operating_point(Samples(Y, S), [0.1, 0.5])": "or name the argument that it is",
     "roc_curve(Y, S, drop_intermediat=False)": "did you mean 'drop_intermediate'?",
     "cross_validated_auc(Y, S, fold=Y, metric='auc')": "did you mean 'measure'?",
     "mrmc_analysis(Y, S, readers_names=Y)": "did you mean",

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from rocmax._parameters import check_choice
+from rocmax._parameters import check_choice, meant
 from rocmax._typing import Style
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import METHODS, REFERENCES, Source
@@ -136,6 +136,14 @@ class Result:
     def _journal(self) -> list[dict[str, str]]:
         """Return the rows of the table in the style of papers."""
         return words.journal(self.rows(), "", getattr(self, "confidence_level", None))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name in dir(type(self)):  # a property, whose own error says more
+                return object.__getattribute__(self, name)
+            near = "" if name.startswith("_") else meant(name, dir(self))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
