@@ -375,6 +375,8 @@ class Scores(Labelled):
         if len(self.groups) > 1 + (not self.at and not self.by):
             how = "give one column of clusters, or, without --at, --alerts and --by, the two subjects of a pair"
             raise Misuse(f"--groups {' '.join(self.groups)}: {how}")
+        if self.label in self.score:
+            raise Misuse(f"--score {self.label}: that column holds the labels")
         if unknown := sorted(self.lows - set(self.score)):
             raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
 
