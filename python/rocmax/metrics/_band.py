@@ -17,7 +17,7 @@ from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import METHODS, cited
-from rocmax.metrics.results._result import Result
+from rocmax.metrics.results._result import Result, table
 from rocmax.metrics.samples._reading import Labelled, read
 from rocmax.metrics.samples._sample import one_model, vertices
 from rocmax.metrics.samples._samples import Samples
@@ -91,9 +91,8 @@ class ROCBand(Result):
         return float(found) if found.ndim == 0 else found
 
     def rows(self) -> list[dict[str, Any]]:
-        columns = self.fpr, self.tpr, self.low(self.fpr), self.high(self.fpr)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [dict(zip(("fpr", "tpr", "low", "high"), row, strict=True)) for row in rows]
+        low, high = self.low(self.fpr), self.high(self.fpr)
+        return table(len(self.fpr), {"fpr": self.fpr, "tpr": self.tpr, "low": low, "high": high})
 
     def _lines(self) -> list[str]:
         level, (across, up) = f"{100 * self.confidence_level:.12g} %", map(words.digits, self.reach)
