@@ -58,15 +58,13 @@ def given(
     return place[train], place[held]
 
 
-def drawn(
-    positive: Bool, share: float, rng: np.random.Generator, X: Any = None, groups: AnyArray | None = None
-) -> tuple[AnyArray, AnyArray]:
-    """Return rows to train on and to hold out, drawn at random from either class; groups and equal rows of X whole."""
+def drawn(data: Data, share: float, rng: np.random.Generator, groups: AnyArray | None) -> tuple[AnyArray, AnyArray]:
+    """Return rows to train on and to hold out, drawn at random from either class; groups and equal rows whole."""
+    positive = data.positive
     fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
     if fewest < 2:
         raise ValueError(f"y must hold at least two samples of each class, one to hold out, got {fewest} of one")
-    equal = equal_rows(X) if groups is None and X is not None else None
-    whole = groups if equal is None else equal
+    whole = equal_rows(data.X) if groups is None else groups
     if whole is not None:
         held = held_whole(whole, positive, share, rng)
         both = all(0 < held[of].sum() < of.sum() for of in (positive, ~positive))
@@ -75,12 +73,10 @@ def drawn(
         if both:
             warn_of_repeats(whole) if groups is None else None
             return np.flatnonzero(~held), np.flatnonzero(held)
-    index = []
+    held = np.zeros(len(positive), dtype=bool)
     for of_class in (np.flatnonzero(positive), np.flatnonzero(~positive)):
         n_held = int(np.clip(round(len(of_class) * share), 1, len(of_class) - 1))
-        index.append(rng.choice(of_class, n_held, replace=False))
-    held = np.zeros(len(positive), dtype=bool)
-    held[np.concatenate(index)] = True
+        held[rng.choice(of_class, n_held, replace=False)] = True
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
@@ -353,7 +349,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         kept, held = data, self._given(X_val, y_val, sample_weight_val)
         if held is None:
             share, rng = float(self.validation_fraction), np.random.default_rng(library.seed)
-            kept, held = (data.take(rows) for rows in split or drawn(data.positive, share, rng, data.X, groups))
+            kept, held = (data.take(rows) for rows in split or drawn(data, share, rng, groups))
         if len(data.positive) < settings().boosting_pair_rows:
             objectives = objectives[:1]
         with in_one_line(self.library):

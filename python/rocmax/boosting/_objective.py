@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import KW_ONLY, dataclass
-from types import FrameType
+from traceback import walk_stack
 from typing import Any
 
 import numpy as np
@@ -32,16 +32,12 @@ def collective() -> Any:
 
 def refuse_lightgbm_parts() -> None:
     """Raise in a worker of LightGBM's dask classes, which give an objective no way to reach the other workers."""
-    if "lightgbm.dask" not in sys.modules:
-        return
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
+    for frame, _ in walk_stack(sys._getframe()) if "lightgbm.dask" in sys.modules else ():
         if frame.f_globals.get("__name__") == "lightgbm.dask" and frame.f_locals.get("num_machines", 1) > 1:
             raise ValueError(
                 "PartialAUCObjective needs the scores of all rows, and LightGBM's dask classes give it those of one "
                 "worker: use xgboost.dask, or train on one worker"
             )
-        frame = frame.f_back
 
 
 def add_pair_loss(
