@@ -164,7 +164,9 @@ class Trimmed:
     def at(self, scores: F64, last: Difference | None = None) -> Difference:
         """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
         below = self._below(scores) if self.above else None
-        if last is not None and (below is None or _equal(below, last.below, ~self.whole.labels)):
+        # The weight of a negative that is left out in part has the rounding of a sum.
+        rounding = 0.0 if below is None else _ROUNDING * below.max(where=~self.whole.labels, initial=0.0)
+        if last is not None and (below is None or abs(below - last.below).max() <= rounding):  # type: ignore[operator]
             return last
         return self.part(below)
 
@@ -181,12 +183,6 @@ class Trimmed:
             below, order = weight.copy(), np.flatnonzero(negative)[np.argsort(falling, kind="stable")]
             below[order] = np.clip(np.cumsum(weight[order]) - self.above, 0.0, weight[order])
         return below
-
-
-def _equal(below: F64, last: F64 | None, negative: Bool) -> bool:
-    """Whether weights are equal: that of a negative that is left out in part has the rounding of a sum."""
-    change = below - last  # type: ignore[operator]
-    return bool(max(change.max(), -change.min()) <= _ROUNDING * below.max(where=negative, initial=0.0))
 
 
 def tight(problem: _core.Problem, fpr_range: Range, n_threads: int) -> Oracle:

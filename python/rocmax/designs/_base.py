@@ -17,11 +17,6 @@ class Packed:
         counted[rows] = used
         self._counted, self._values = np.packbits(counted), coef[used]
 
-    @classmethod
-    def of(cls, coef: F64) -> "F64 | Packed":
-        """Return coefficients packed, or as they are if few are 0."""
-        return cls(coef) if 2 * np.count_nonzero(coef) < len(coef) else coef
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
         found = np.zeros(self._n)
         found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values

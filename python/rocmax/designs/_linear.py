@@ -258,8 +258,8 @@ class DaskDesign(Design):
         return np.concatenate(self._chunks.each(_scores, self._chunks.parts(), vector, self._origin))
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        sent = _aligned if self._chunks.in_memory else Packed.of
-        parts = ([sent(coef[rows]) for coef in coefs] for rows in self._chunks.parts())
+        few = not self._chunks.in_memory and 2 * sum(map(np.count_nonzero, coefs)) < len(coefs) * self.n_samples
+        parts = ([(Packed if few else _aligned)(coef[rows]) for coef in coefs] for rows in self._chunks.parts())
         # Added in order: equal bits, wherever the blocks are.
         found: F64 = reduce(np.add, self._chunks.each(_adjoint, parts, self._origin))
         return found
@@ -270,7 +270,7 @@ class DaskDesign(Design):
 
     def row_scores(self, coefs: F64) -> F64:
         """Return scores that depend on their own row alone, for each vector: shape (n_samples, k)."""
-        return np.concatenate(self._chunks.each(_row_scores, self._chunks.parts(), coefs))
+        return np.concatenate(self._chunks.each(row_scores, [coefs for _ in self._chunks.parts()]))
 
     def rows(self, index: Rows, /) -> DenseDesign:
         return DenseDesign(self._chunks.take(index), self._origin)
@@ -278,10 +278,6 @@ class DaskDesign(Design):
 
 def _scores(block: AnyArray, _: slice, vector: F64, origin: F64 | None) -> F64:
     return DenseDesign(_aligned(block), origin).scores(_aligned(vector))
-
-
-def _row_scores(block: AnyArray, _: slice, coefs: F64) -> F64:
-    return row_scores(block, coefs)
 
 
 def _adjoint(block: AnyArray, coefs: Coefs, origin: F64 | None) -> F64:

@@ -35,9 +35,7 @@ class Tilt:
     As a function of the scores it is offset + coef . s, if `coef` is known.
     """
 
-    def __init__(
-        self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: Packed | None = None
-    ) -> None:
+    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: Any = None) -> None:
         self._design, self.vector, self.offset, self.coef = design, vector, offset, coef
 
     def at(self, vector: F64) -> float:

@@ -64,14 +64,4 @@ impl Problem {
     fn n_samples(&self) -> usize {
         self.inner.n_samples()
     }
-
-    #[getter]
-    fn n_pos(&self) -> usize {
-        self.inner.n_pos()
-    }
-
-    #[getter]
-    fn n_neg(&self) -> usize {
-        self.inner.n_neg()
-    }
 }
