@@ -6,6 +6,7 @@ It imports little, so that ``--help`` and usage errors print at once.
 import argparse
 import itertools
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
@@ -50,6 +51,24 @@ _NEGATIVE = "the negative classes, or rest for all but the positive one; needed 
 Range = tuple[float, float]
 
 
+def _number(domain: str, holds: Callable[[Any], bool], kind: Callable[[str], Any] = float) -> Callable[[str], Any]:
+    """Return the conversion of a text to a number for which `holds` is true, `domain` in words."""
+
+    def convert(text: str) -> Any:
+        with suppress(ValueError):
+            if holds(value := kind(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"{text}: need a number {domain}")
+
+    return convert
+
+
+_share = _number("between 0 and 1", lambda value: 0 < value < 1)
+_positive = _number("above 0", lambda value: 0 < value < math.inf)
+_count = _number("of at least 1", lambda value: value >= 1, int)
+_seed = _number("from 0 to 2**32 - 1", lambda value: 0 <= value < 2**32, int)
+
+
 def _mark(text: str) -> str:
     """Return a mark between columns, or between groups of digits."""
     mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
@@ -60,12 +79,19 @@ def _mark(text: str) -> str:
 
 def _cutoff(text: str) -> float | str | tuple[str, float]:
     """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
+    from rocmax.metrics._threshold_rules import requested  # scipy takes a while to import
+
     name, equals, number = text.partition("=")
+    asked: Any = name
     if equals:
-        return _alerts(number) if name == "alerts" else (name, _rate(number))
+        asked = _alerts(number) if name == "alerts" else (name, _rate(number))
     with suppress(ValueError):
-        return float(text)
-    return text
+        asked = float(text)
+    try:
+        requested([asked])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
+    return asked  # type: ignore[no-any-return]
 
 
 def _alerts(text: str) -> tuple[str, float]:
@@ -225,13 +251,20 @@ class Labelled(TableOptions, Ranged):
     )
     weight: str | None = _option("column of non-negative weights of the rows", metavar="COLUMN")
 
+    def check(self) -> None:
+        super().check()
+        for name in "score", "weight", "by", "groups", "per", "time":
+            given = getattr(self, name, None) or []
+            if self.label in (given if isinstance(given, list) else [given]):
+                raise Misuse(f"--{name} {self.label}: that column holds the labels")
+
 
 @dataclass(kw_only=True)
 class Demo(Ranged):
     """Train on real data and compare linear models, trees and an ensemble."""
 
     fpr: Range = _range((0.0, 0.05))
-    seed: int = _option("random seed of the split (default 0)", default=0, type=int)
+    seed: int = _option("random seed of the split (default 0)", default=0, type=_seed)
     plot: str = _option("ROC plot to write (default rocmax-demo.png)", default="rocmax-demo.png", metavar="FILE")
 
 
@@ -257,12 +290,12 @@ class Fit(Labelled):
         "weight of the mean pair loss of a linear model; cross-validation selects the best of several "
         "(default 0.01 to 100000 in tenfold steps)",
         nargs="+",
-        type=float,
+        type=_positive,
         metavar="C",
     )
     folds: int | None = _option(
         "number of cross-validation folds (default 5; 3 from 2,000 rows on, of linear models from 10,000)",
-        type=int,
+        type=_number("of at least 2", lambda value: value >= 2, int),
     )
     time: str | None = _option(
         "column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
@@ -325,7 +358,7 @@ class Scores(Labelled):
         type=_measure,
         metavar="MEASURE",
     )
-    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=float)
+    confidence: float = _option("level of the intervals (default 0.95)", default=0.95, type=_share)
     style: Style = _option(
         "words of the tables: rates (TPR and FPR, default), clinical (sensitivity, specificity, per cent) or alerts "
         "(positives caught, false alerts); the last two also print the results as sentences",
@@ -375,8 +408,6 @@ class Scores(Labelled):
         if len(self.groups) > 1 + (not self.at and not self.by):
             how = "give one column of clusters, or, without --at, --alerts and --by, the two subjects of a pair"
             raise Misuse(f"--groups {' '.join(self.groups)}: {how}")
-        if self.label in self.score:
-            raise Misuse(f"--score {self.label}: that column holds the labels")
         if unknown := sorted(self.lows - set(self.score)):
             raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
 
@@ -403,13 +434,13 @@ class Evaluate(Scores):
     guarantee: float | None = _option(
         "choose each cutoff so that its rate (or share of alerts) on new data stays within the limit with this "
         "probability, such as 0.95",
-        type=float,
+        type=_share,
         metavar="PROBABILITY",
     )
     prevalence: float | None = _option(
         "prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest, "
         "precision, f1 and cost also choose the cutoff for it",
-        type=float,
+        type=_share,
         metavar="SHARE",
     )
     report: str | None = _option(
@@ -431,17 +462,24 @@ class Compare(Scores):
         "also compare the positives caught and the precision of N alerts", dest="at", type=_alerts, metavar="N"
     )
 
+    def check(self) -> None:
+        super().check()
+        n = len({*self.score})
+        if n < 2 or (n > 2 and self.by and self.plot):
+            what = "columns or more to compare" if n < 2 else "columns for --plot with --by"
+            raise Misuse(f"--score {' '.join(self.score)}: need two {what}")
+
 
 @dataclass(kw_only=True)
 class Plan(TableOptions):
     """Choose the rows to label, if labels are scarce and scores are not."""
 
     score: list[str] = _list("columns of scores; high scores mean the positive class", required=True)
-    budget: int = _option("how many rows can be labelled", type=int, required=True, metavar="N")
-    alerts: int | None = _option("label the N highest scores of each column for certain", type=int, metavar="N")
+    budget: int = _option("how many rows can be labelled", type=_count, required=True, metavar="N")
+    alerts: int | None = _option("label the N highest scores of each column for certain", type=_count, metavar="N")
     out: str = _option("csv of the rows to label; the plan stands beside it, as .plan", required=True, metavar="FILE")
     keep: list[str] = _list("columns to copy to the output")
-    seed: int = _option("random seed of the draws (default 0)", default=0, type=int)
+    seed: int = _option("random seed of the draws (default 0)", default=0, type=_seed)
 
 
 _KINDS = (Demo, Fit, Score, Explain, Evaluate, Compare, Plan)
