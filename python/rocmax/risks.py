@@ -164,10 +164,11 @@ class Trimmed:
     def at(self, scores: F64, last: Difference | None = None) -> Difference:
         """Return the R_S that equals R at some scores; `last` itself if it leaves out the same negatives."""
         below = self._below(scores) if self.above else None
-        # The weight of a negative that is left out in part has the rounding of a sum.
-        rounding = 0.0 if below is None else _ROUNDING * below.max(where=~self.whole.labels, initial=0.0)
-        if last is not None and (below is None or abs(below - last.below).max() <= rounding):  # type: ignore[operator]
-            return last
+        if last is not None:
+            change = 0.0 if below is None else float(abs(below - last.below).max())  # type: ignore[operator]
+            # The weight of a negative that is left out in part has the rounding of a sum.
+            if change == 0.0 or change <= _ROUNDING * below.max(where=~self.whole.labels, initial=0.0):  # type: ignore[union-attr]
+                return last
         return self.part(below)
 
     def _below(self, scores: F64) -> F64:
