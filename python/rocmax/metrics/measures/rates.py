@@ -62,8 +62,7 @@ class Rate(CurveMeasure):
 
     def at(self, x: float) -> _core.Measure:
         """Return the core's measure at a rate."""
-        measure: _core.Measure = getattr(_core.Measure, self.name)(x)
-        return measure
+        return (_core.Measure.tpr_at_fpr if self.fixed == "fpr" else _core.Measure.fpr_at_tpr)(x)
 
     @property
     def mirrored(self) -> bool:
