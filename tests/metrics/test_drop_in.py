@@ -254,9 +254,11 @@ def test_the_curve_is_what_scikit_learn_answers(name, y, s, options, recwarn):
         np.testing.assert_equal(a, b)
 
 
-def test_the_curve_of_what_only_we_refuse():
+def test_weights_and_scores_that_only_we_refuse():
     with pytest.raises(ValueError, match=r"sample_weight must be non-negative, got -1\.0 at index 2"):
         metrics.roc_curve(Y, S, sample_weight=[1, 2, -1])
+    with pytest.raises(ValueError, match=r"sample_weight must be non-negative, got -1\.0 at index 1"):
+        metrics.roc_auc_score([[0, 1], [1, 0]], [S[:2], S[1:]], average="samples", sample_weight=[2, -1])
     with pytest.raises(ValueError, match="beyond the integers that float64 represents"):
         metrics.roc_curve(Y, [2**60, 2**60 + 1, 3])
 

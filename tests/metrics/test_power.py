@@ -126,8 +126,9 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "is not in alternative='less'"),
         (
             {"auc": 0.7, "auc_b": 0.8, "alternative": "non-inferiority", "margin": 0.1 + 1e-12},
-            "no study of 1e15 positives has that power for a true value of -0.1, 1e-12 from -0.1",
+            "power=0.8 at significance_level=0.05: the true value -0.1 is only 1e-12 inside alternative='non-inf",
         ),
+        ({"auc": 0.8, "auc_b": 0.8, "alternative": "equivalence", "margin": 1e-12}, "value 0 is only 1e-12 inside"),
         ({"auc": 0.8, "significance_level": 1e-300}, "no study .* at significance_level=1e-300"),
         (
             {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "margin": 0.1 - 1e-12},

@@ -93,7 +93,7 @@ def test_missing_readings_are_counted_and_named():
     assert (found.n_missing, found.n_samples) == (3, 2 * 4 * 40 - 3)
     assert found.missing == (("CT", "R2", (39,)), ("MR", "R1", (3, 7)))
     np.testing.assert_array_equal(found.readings, [[40, 40, 39, 40], [40, 38, 40, 40]])
-    gaps = "reader R2 with CT has no reading of 39; reader R1 with MR has no reading of 3, 7"
+    gaps = "reader R2 with CT has none of case 39; reader R1 with MR has none of case 3, 7"
     note = f"3 of 320 readings are missing: {gaps}"
     assert found.notes == (note,)
     assert note in found.summary() and note in str(found)

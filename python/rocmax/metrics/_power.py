@@ -529,8 +529,8 @@ def auc_sample_size(
     else:
         n_pos = _least_size(lambda count: plan.power(count) >= power)
     if not n_pos <= _MOST:
-        of = f"a true value of {plan.truth:.4g}, {apart:.2g} from {limit:g}, at {significance_level=:g}"
-        raise ValueError(f"no study of 1e15 positives has that power for {of}")
+        near = f"the true value {plan.truth:.4g} is only {reach:.2g} inside {alternative=}"
+        raise ValueError(f"no study of 1e15 positives has {power=:g} at {significance_level=:g}: {near}")
     _warn_of_few(plan.measure, (n_pos, ratio * n_pos))
     first, *second = plan.values
     return SampleSize(

@@ -144,12 +144,9 @@ class Rate(CurveMeasure):
         error = np.sqrt(place.rate * (1 - place.rate) / place.n_setting)
         if not error:
             return None
-        reach, rule = (
-            _WINDOW * error + 1.0 / place.n_setting,
-            _core.Rule.sensitivity if self.mirrored else _core.Rule.fpr,
-        )
+        reach = _WINDOW * error + 1.0 / place.n_setting
         ends = np.clip([place.rate - reach, place.rate + reach], 0.0, 1.0)
-        cuts = [curve.cut(rule(float(1.0 - end if self.mirrored else end)))[1] for end in ends]
+        cuts = [curve.cut(self.rule_at(float(1.0 - end if self.mirrored else end)))[1] for end in ends]
         if abs(cuts[1] - cuts[0]) > _FINE:
             return None
         _, pos, neg = curve.steps()
@@ -216,16 +213,16 @@ class Rate(CurveMeasure):
 
     def chance_of(self, sample: Sample) -> float | None:
         # Random guesses at the threshold have the same FPR and TPR; with ties it has not the rate itself.
-        above = sample.curve().cut(self.rule)[2 if self.mirrored else 3]
+        above = sample.curve().cut(self.rule_at(self.low))[2 if self.mirrored else 3]
         return above / sample.totals[0 if self.mirrored else 1]
 
     def threshold_of(self, curve: _core.Curve) -> float:
         """Return the threshold at which the rate is read."""
-        return float(curve.cut(self.rule)[0])
+        return float(curve.cut(self.rule_at(self.low))[0])
 
-    @property
-    def rule(self) -> _core.Rule:
-        return (_core.Rule.sensitivity if self.mirrored else _core.Rule.fpr)(self.low)
+    def rule_at(self, rate: float) -> _core.Rule:
+        """Return the core's rule for the threshold at a rate."""
+        return _core.Rule.sensitivity(rate) if self.mirrored else _core.Rule.fpr(rate)
 
 
 def _density(x: Any) -> Any:

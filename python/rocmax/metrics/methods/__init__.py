@@ -24,7 +24,7 @@ from rocmax.metrics.variances._effective import effective_sizes
 
 _SOME, _FIRST = 100, 1 << 10  # fewer samples may well have few scores; so many show whether to look at all
 _WEIGHTED = 30.0  # effective samples of sampling weights, with fewer of which normal intervals cover 58 to 97 %
-#: Every method by its name: a new one is a file, a name here and its source in `results/_references.py`.
+#: Every method by its name: a new one is a file, a name here and its source in `metrics/_references.py`.
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (

@@ -24,7 +24,7 @@ class Interval(NamedTuple):
     method: str
     replicates: F64 | None = None
     refused: str | None = None  # why there are no limits
-    source: str | None = None  # what all limits are those of, in `results/_references.py`, where not of the method
+    source: str | None = None  # what all limits are those of, in `metrics/_references.py`, where not of the method
     sizes: Sequence[tuple[float, float]] = ()  # the effective sizes of the classes of each model, if they were needed
 
 

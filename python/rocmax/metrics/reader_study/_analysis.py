@@ -542,11 +542,9 @@ def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) 
     """Note missing readings and negative variance estimates; warn if no test is possible."""
     notes, missing = [], study.missing_readings
     if missing:
-        each = [f"reader {one.reader} with {one.modality} has no reading of {listed([*one.cases])}" for one in missing]
-        named, count = (
-            "; ".join(each[:_LISTED]) + "; ..." * (len(each) > _LISTED),
-            sum(len(one.cases) for one in missing),
-        )
+        each = [f"reader {one.reader} with {one.modality} has none of case {listed([*one.cases])}" for one in missing]
+        named = "; ".join(each[:_LISTED]) + "; ..." * (len(each) > _LISTED)
+        count = sum(len(one.cases) for one in missing)
         notes.append(f"{count:,} of {study.scores.size:,} readings are missing: {named}")
     if random_cases and table.n_modalities > 1 and table.excess < 0:
         notes.append(f"cov2 - cov3 is estimated at {table.excess:.3g}, below 0; the tests use 0 instead")

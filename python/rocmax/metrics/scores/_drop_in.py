@@ -164,6 +164,7 @@ def _of_rows(y_true: Any, y_score: Any, sample_weight: Any, max_fpr: Any) -> Any
     try:
         y, s = np.asarray(y_true), checks.scores(y_score)
         weight = None if sample_weight is None else checks.weights(sample_weight, len(s))
+        checks.require_weights(weight)
         if y.ndim != 2 or y.shape != s.shape or y.dtype.kind not in "biuf" or ((y != 0) & (y != 1)).any():
             return None
         pairs = zip(np.ascontiguousarray(y == 1), np.ascontiguousarray(s), strict=True)
