@@ -80,11 +80,19 @@ def test_curves_of_a_wide_table():
 @pytest.mark.parametrize("as_frame", [dict, pd.DataFrame, pl.DataFrame])
 def test_columns_of_text_are_refused_with_the_line_that_splits_them(as_frame):
     table = as_frame({"_".join(pair): column for pair, column in wide().items()} | {"truth": TRUTH * 1.0})
-    with pytest.raises(ValueError, match=r"must be pairs \(modality, reader\), got 'MR_Ann', .* join both") as caught:
+    with pytest.raises(ValueError, match=r"must be pairs \(modality, reader\), got 'MR_Ann', .* hold these") as caught:
         mrmc_analysis(TRUTH, table)
     line = str(caught.value).partition("pass y_score=")[2]
     found = mrmc_analysis(TRUTH, eval(line, {"table": table}))  # the advice runs as it is
     assert found.pvalue == mrmc_analysis(TRUTH, wide()).pvalue
+
+
+def test_columns_of_one_modality_are_refused_with_the_line_that_pairs_them():
+    table = {name: wide()["CT", name] for name in ("Ann", "Bea")}
+    with pytest.raises(ValueError, match=r"must be pairs \(modality, reader\), got 'Ann', 'Bea'") as caught:
+        mrmc_analysis(TRUTH, table)
+    found = mrmc_analysis(TRUTH, eval(str(caught.value).partition("pass y_score=")[2], {"table": table}))
+    assert found.estimates.shape == (1, 2)
 
 
 @pytest.mark.parametrize(

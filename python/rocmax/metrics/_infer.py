@@ -380,6 +380,10 @@ def cross_validated_auc(  # with samples first, the measure is second
     errors from chance: every fold also trains the models of the others, so that where models fit noise two samples of
     different folds count twice. Coverage of 95 % intervals: ``benches/python/coverage_folds.py``.
     """
+    splits = fold[:1] if isinstance(fold, list | tuple) else [fold]
+    if any(isinstance(one, tuple | Iterator) or hasattr(one, "get_n_splits") for one in splits):
+        how = "for k, (_, test) in enumerate(cv.split(X, y)): fold[test] = k"
+        raise ValueError(f"fold must be the fold of each sample, got {shown(fold)}; {how}")
     of_fold: dict[str, Any] = {} if isinstance(y_true, Samples) else {"by": fold, "by_name": "fold"}
     if not of_fold:
         y_score, measure = in_order(y_score, measure)

@@ -115,11 +115,11 @@ def _from_wide(y_score: Any, per_case: dict[str, Any]) -> tuple[dict[str, Any], 
         )
     if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
         columns = "table" if isinstance(y_score, Mapping) else "table.columns"
-        line = f"{{tuple(column.split('_', 1)): table[column] for column in {columns} if '_' in column}}"
-        raise ValueError(
-            f"the columns of y_score must be pairs (modality, reader), got {listed(names)}; if their names join both by"
-            f" '_', pass y_score={line}"
-        )
+        line = f"('', column): table[column] for column in {columns}"  # all readers of one modality
+        if any("_" in str(name) for name in names):
+            line = f"tuple(column.split('_', 1)): table[column] for column in {columns} if '_' in column"
+        wanted = f"the columns of y_score must be pairs (modality, reader), got {listed(names)}"
+        raise ValueError(f"{wanted}; if their names hold these, pass y_score={{{line}}}")
     n_rows = len(np.atleast_1d(in_numpy(per_case["y_true"])))
     parts, rows = [], []
     for pair in names:
