@@ -172,14 +172,14 @@ def test_rows_that_are_not_read_yet_are_refused():
 
 def test_subgroups_of_two_lists_are_refused():
     lists = np.array(["f", "m"])[Y].tolist(), ["x"] * 60
-    with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(2, 60\)"):
+    with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(2, 60\); join several columns into one"):
         infer(np.arange(60) // 2 % 2, S, by=lists)
     infer(np.arange(60) // 2 % 2, S, by=[" / ".join(map(str, names)) for names in zip(*lists, strict=True)])
 
 
 def test_subgroups_of_two_columns_are_refused():
     table = pd.DataFrame({"sex": np.array(["f", "m"])[Y], "site": np.array(["x", "y"])[np.arange(60) // 30]})
-    with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(60, 2\)"):
+    with pytest.raises(ValueError, match=r"by must have shape \(60,\), got \(60, 2\); join several columns into one"):
         infer(Y, S, by=table)
     infer(np.arange(60) // 2 % 2, S, by=table[["site"]].astype(str).agg(" / ".join, axis=1))
 

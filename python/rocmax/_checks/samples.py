@@ -318,7 +318,8 @@ def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> 
     """Return the distinct names in `values`, and the index of the name of each sample."""
     v = unmasked(values, name, remedy or _LEAVE)
     if v.shape != (n_samples,):
-        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
+        joined = "; join several columns into one" * (v.ndim == 2)
+        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}{joined}")
     missing = marked_missing(v)
     if missing.any():
         advice = f"; {remedy}" if remedy else ""
