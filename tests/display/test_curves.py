@@ -104,6 +104,10 @@ def test_folds_of_a_cross_validation(sample: tuple[np.ndarray, np.ndarray]) -> N
     for curve, model, test in zip(display.curves, found["estimator"], found["indices"]["test"], strict=True):
         scores = -model.decision_function(X[test])
         assert curve.area == partial_auc_score(y[test], scores, fpr_range=(0, 0.3), sample_weight=weight[test])
+    with pytest.raises(ValueError, match="fold 1 of cv_results holds one class of y only; stratify the folds"):
+        ROCDisplay.from_cv_results(
+            found, X, np.where(np.isin(np.arange(400), found["indices"]["test"][1]), "no", "yes")
+        )
     with pytest.raises(ValueError, match="return_indices=True"):
         ROCDisplay.from_cv_results(cross_validate(LogisticRegression(), X, y), X, y)
 

@@ -46,6 +46,8 @@ def test_sensitivity_against_specificity_is_the_same_picture() -> None:
     at = operating_point(Y, S)
     assert texts[0].startswith("a  pAUC specificity 0.8-1: ")
     assert texts[1].endswith(f": sensitivity {at.tpr:.3f}, specificity {1 - at.fpr:.3f}")
+    long = ROCDisplay.from_predictions(Y, S - 1234.5678, **how).ax_.get_legend().get_texts()
+    assert long[1].get_text().endswith(f": sensitivity {at.tpr:.3f}, specificity {1 - at.fpr:.3f}")
 
 
 def test_the_legend_has_range_and_interval() -> None:
@@ -67,7 +69,7 @@ def test_curves_take_matplotlibs_options() -> None:
         ROCDisplay.from_predictions(Y, both, curve_kwargs=[{}])
     with pytest.raises(ValueError, match=r"curve_kwargs must be a dict or .*, one for each curve, got 'red'"):
         ROCDisplay.from_predictions(Y, S, curve_kwargs="red")
-    with pytest.raises(AttributeError, match=r"unexpected keyword argument 'colour'"):
+    with pytest.raises(ValueError, match=r"curve_kwargs: .*colour"):
         ROCDisplay.from_predictions(Y, S, curve_kwargs={"colour": "red"})
 
 

@@ -474,7 +474,7 @@ _LEAST = 5.0  # points: smaller letters are not readable in print
 _UNDER = 0.85  # size of letters under the axes, relative to those on them
 _SLOT = 0.9  # share of the axes for a legend under them: small letters are up to a tenth wider than in proportion
 _BELOW = 3.9  # from the axes to the legend, with ticks and a label between them, in letters of the label
-_LINE, _LONGEST = 40, 50  # letters of a name beside its measure, and of any name
+_LINE, _LONGEST = 40, 64  # letters of a name beside its measure, and of any name
 _LOOK: dict[str, Any] = {"framealpha": 0.85, "edgecolor": "none"}  # readable where it lies on a curve
 
 

@@ -435,6 +435,8 @@ class ROCDisplay(CurveDisplay):
         names = folds if names is None else as_names(names, len(folds), "folds of cv_results")
         curves = []
         for name, model, test in zip(names, models, tests, strict=True):
+            if len({*positive[test].tolist()}) < 2:
+                raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
             scores = scores_for(pos_label, model, rows_of(X, test))
             held_out = Sample(positive[test], scores, None if weight is None else weight[test], n_threads(None))
             explain(held_out)
