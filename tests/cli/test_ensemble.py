@@ -1,6 +1,8 @@
 """Ensembles at the command line: model files, what explain tells of them, rows in the order of time."""
 
 import json
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,31 @@ def test_what_members_go_by(made: Path, tmp_path: Path, run: Run) -> None:
     assert (tmp_path / "x.svg").read_text().startswith("<?xml")
 
 
+def test_members_without_importances_are_named(fitted: Any, tmp_path: Path, run: Run) -> None:
+    from rocmax._cli import _model
+
+    classifier = copy(fitted.classifier)
+    classifier.feature_importances_ = np.full(3, np.nan)  # as of landmarks alone
+    _model.save(replace(fitted, classifier=classifier), str(tmp_path / "model"))
+    code, out, _ = run("explain", tmp_path / "model", "--plot", tmp_path / "x.png")
+    assert code == 0 and "share: not available of " in out and "column  share" not in out
+    shares = [row["share"] for row in json.loads(run("explain", tmp_path / "model", "--json")[1])["features"]]
+    assert shares == [None] * 3
+
+
+def test_infinite_features_are_refused_by_row(made: Path, tmp_path: Path, run: Run) -> None:
+    frame = table(400).with_columns(pl.when(pl.int_range(400) == 6).then(float("inf")).otherwise("b").alias("b"))
+    frame.write_csv(tmp_path / "d.csv")
+    frame.write_parquet(tmp_path / "d.parquet")
+    for command in (
+        ["score", made / "model", tmp_path / "d.csv"],
+        ["score", made / "model", tmp_path / "d.parquet"],
+        ["fit", tmp_path / "d.csv", "--label", "y", "--model", "boosting", "--out", tmp_path / "m"],
+    ):
+        code, out, err = run(*command)
+        assert code == 1 and out == "" and one_line(err) and "column 'b' is infinite in row 7: give a finite" in err
+
+
 def test_what_shuffled_columns_cost(fitted: Any, made: Path, tmp_path: Path, run: Run) -> None:
     from rocmax._selection import paired_difference
     from rocmax.metrics import partial_auc_score
@@ -129,6 +156,9 @@ def test_explain_tells_what_score_tells(made: Path, tmp_path: Path, run: Run) ->
     _, _, scored = run("score", made / "model", tmp_path / "d.csv", "--out", tmp_path / "s.csv")
     told = [line for line in scored.splitlines() if line.startswith("warning: column")]
     assert told and set(told) <= set(err.splitlines())
+    table(400).with_columns((1 - pl.col("y")).alias("y")).write_csv(tmp_path / "d.csv")
+    err = run("explain", made / "model", tmp_path / "d.csv")[2]
+    assert "worse than random: is y = 1 the positive class?" in err
 
 
 def test_trees_hold_out_the_latest_rows(tmp_path: Path, run: Run) -> None:

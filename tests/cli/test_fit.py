@@ -257,6 +257,12 @@ def test_completion_in_bash(tmp_path: Path, run: Run) -> None:
     assert done.stdout.split() == ["--model"]
 
 
+def test_completion_without_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    code, out, err = run("--print-completion", "bash")
+    assert code == 1 and out == "" and one_line(err) and "pip install shtab" in err
+
+
 def test_features_are_there_once(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("y,a,a\n" + "".join(f"{i % 2},{i},{i * i}\n" for i in range(40)))

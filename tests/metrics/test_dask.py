@@ -55,6 +55,8 @@ def test_dask_arrays_that_cannot_be_measured():
     lazy_y, lazy_s = da.from_array(y, chunks=100), da.from_array(s, chunks=70)
     with pytest.warns(UndefinedMetricWarning, match="Only one class"):
         assert np.isnan(metrics.roc_auc_score(lazy_y * 0, lazy_s))
+    with pytest.raises(ValueError, match=r"y_true, y_score must have as many samples, got \[600, 599\]"):
+        metrics.ROCAccumulator().update(lazy_y, lazy_s[1:])
     with pytest.raises(ValueError, match="y_true must have two classes, got 3: 0, 1, 2"):
         metrics.partial_auc_score(lazy_y + (lazy_s > 1), lazy_s)
     with pytest.raises(ValueError, match="multi_class must be in"):  # scikit-learn's error

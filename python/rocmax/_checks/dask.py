@@ -47,7 +47,10 @@ def accumulated(new: Callable[[], Any], given: dict[str, Any]) -> Any:
         name: _array(values, name) if is_dask(values) else da.from_array(np.asarray(values))
         for name, values in given.items()
     }
-    if not any(np.isnan(array.shape[0]) for array in arrays.values()):
+    sizes = {name: array.shape[0] for name, array in arrays.items()}
+    if not any(map(np.isnan, sizes.values())):
+        if len({*sizes.values()}) > 1:
+            raise ValueError(f"{', '.join(sizes)} must have as many samples, got {[*sizes.values()]}")
         rows = arrays["y_score"].chunks[0]
         arrays = {name: array.rechunk({0: rows}) for name, array in arrays.items()}
     elif len({array.numblocks[0] for array in arrays.values()}) > 1:

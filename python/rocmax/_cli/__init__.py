@@ -14,7 +14,7 @@ from rocmax._cli._output import Failure, log
 from rocmax._cli._parser import make_parser, options_of
 from rocmax._progress import told
 
-_OPTIONAL = "polars", "skops", "lightgbm", "matplotlib", "bokeh"
+_OPTIONAL = "polars", "skops", "lightgbm", "matplotlib", "bokeh", "shtab"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,8 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for encodings that lack a letter
-    given = make_parser().parse_args(argv)
     try:
+        given = make_parser().parse_args(argv)
         command = given.command
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")

@@ -72,6 +72,10 @@ def features(rows: Table, schema: Schema, form: Form, before: int = 0) -> pl.Dat
             if not (series.dtype.is_numeric() or series.dtype == pl.Null or (series.dtype == pl.Boolean and is_flag)):
                 raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers in it")
         numeric = pl.DataFrame([_without_codes(one, form).cast(pl.Float64).fill_nan(None) for one in numeric])
+    for name, series in zip(schema.numeric, numeric, strict=True):
+        if (infinite := series.is_infinite().fill_null(False)).any():
+            row = before + int(infinite.arg_max() or 0) + 1
+            raise Failure(f"column {name!r} is infinite in row {row}: give a finite number, or name it a missing value")
     texts = [_texts(_without_codes(every[name], form)) for name in schema.categorical]
     return pl.DataFrame(dict(zip(schema.used, [*numeric, *texts], strict=True)))
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from runpy import run_path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from rocmax._checks.samples import complement
 from rocmax._cli._output import Misuse, printable
@@ -509,6 +509,23 @@ class _Parser(argparse.ArgumentParser):
             raise
 
 
+class _Completion(argparse.Action):
+    """Prints what a shell runs to complete commands and options, and exits."""
+
+    files: ClassVar[list[Any]] = []  # the options that name files
+
+    def __init__(self, option_strings: Any, dest: str, **how: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, default=argparse.SUPPRESS, help=self.__doc__, **how)
+
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, __: Any = None) -> NoReturn:
+        import shtab  # it is in the extra cli, and takes a while to import
+
+        for action in self.files:
+            action.complete = shtab.FILE
+        print(shtab.complete(parser, shell))
+        parser.exit()
+
+
 @cache
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line; the command is in ``command``."""
@@ -519,15 +536,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"rocmax {__version__}")
-    files: Any = None
-    with suppress(ImportError):  # it is in the extra cli
-        import shtab
-
-        how = {"choices": shtab.SUPPORTED_SHELLS, "default": argparse.SUPPRESS, "action": shtab.completion_action()}
-        parser.add_argument(
-            "--print-completion", help="print what a shell runs to complete commands and options", **how
-        )
-        files = shtab.FILE
+    parser.add_argument("--print-completion", choices=("bash", "zsh", "fish"), action=_Completion)
     general = {option.name for option in fields(TableOptions)}  # come last
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     for name, kind in _COMMANDS.items():
@@ -544,7 +553,7 @@ def make_parser() -> argparse.ArgumentParser:
             if how:
                 action: Any = (either if how.pop("either", False) else command).add_argument(flag, **how)
                 if how.get("metavar") in ("FILE", "MODEL", "DATA"):
-                    action.complete = files
+                    _Completion.files.append(action)
     return parser
 
 

@@ -12,6 +12,7 @@ from rocmax._cli import _labels as classes, _model, _report as report, _table as
 from rocmax._cli._output import Failure, about, check_plot, say
 from rocmax._cli._parser import Explain, Labelled
 from rocmax._selection import paired_difference
+from rocmax._tables._forms import Note
 from rocmax._tables._schema import Column
 from rocmax.metrics import partial_auc_score
 
@@ -79,7 +80,7 @@ def _shares(model: _model.Model) -> list[dict[str, Any]]:
     shares = dict.fromkeys(model.schema.used, 0.0)
     every = model.schema.columns if model.coder is None else model.coder.features()
     names = [one.name if isinstance(one, Column) else one.column for one in every]
-    for name, share in zip(names, np.nan_to_num(model.classifier.feature_importances_), strict=True):
+    for name, share in zip(names, model.classifier.feature_importances_, strict=True):
         if name in shares:
             shares[name] += float(share)
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
@@ -113,6 +114,9 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
             yield of
 
     whole, seeds = float(partial_auc_score(positive, scores, model.fpr_range)), range(_SHUFFLES)
+    if whole < sum(model.fpr_range) / 2:
+        question = f"is {model.label} = {model.positive} the positive class?"
+        form.notes.add(Note("below chance", f"warning: partial AUC {whole:.4f}, worse than random: {question}"))
     at_once = max(1, _ROWS // len(X))
     for name in used:
         others = [of for start in seeds[::at_once] for of in shuffles(name, seeds[start : start + at_once])]
@@ -140,8 +144,11 @@ def _show(arguments: Explain, model: _model.Model, rows: list[dict[str, Any]], p
         said = f"share: {_KINDS[model.kind][1]}"
     if model.kind == "ensemble":
         say(model.classifier.summary())
-    _show_first(heads, lines)
-    say(said)
+    if model.kind != "linear" and np.isnan([row["share"] for row in rows]).all():
+        say(f"share: not available of {', '.join(model.classifier.families_)}; give data, whose columns are shuffled")
+    else:
+        _show_first(heads, lines)
+        say(said)
     if permuted is not None:
         say(
             f"partial AUC of {permuted['n_samples']:,} rows of {arguments.data}: {permuted['partial_auc']:.4f}; "

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import TimeSeriesSplit
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax._cli import (
-    _labels as classes,
-    _model,
-    _report as report,
-    _table as table,
-)
+from rocmax._cli import _labels as classes, _model, _report as report, _table as table
 from rocmax._cli._output import Failure, Misuse, about, check_output, is_stdout, log, say
 from rocmax._cli._parser import Fit
 from rocmax._cli._table import Notes
