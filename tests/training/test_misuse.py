@@ -24,6 +24,7 @@ from rocmax import (
     partial_auc_path,
 )
 from rocmax.boosting import PartialAUCObjective
+from rocmax.exceptions import ZeroModelWarning
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
 LOGISTIC = Ensemble(families=["logistic_regression"], cv=2, random_state=0)
@@ -145,14 +146,14 @@ PARAMETERS = [
     (Boosting(library_params=[1]), "library_params must be a dict"),
     (Boosting(fpr_range=(0.5, 0.1)), "fpr_range must satisfy"),
     (Boosting(threshold="best"), "threshold must be"),
-    (Boosting(validation="time"), "validation: pair 0 must be a pair"),
-    (Boosting(validation=0.3), "validation: pair 0 must be a pair"),
-    (Boosting(validation=([0, 1], [10**6])), "validation: pair 0"),
-    (Boosting(validation=([], [1, 2])), "validation: pair 0"),
+    (Boosting(validation="time"), r"validation \(a splitter or a pair\): pair 0 must be a pair, .*got 'time'"),
+    (Boosting(validation=0.3), r"validation \(a splitter or a pair\): pair 0 must be a pair"),
+    (Boosting(validation=([0, 1], [10**6])), r"validation \(a splitter or a pair\): pair 0"),
+    (Boosting(validation=([], [1, 2])), r"validation \(a splitter or a pair\): pair 0"),
     (Boosting(validation=(range(30), range(20, 40))), "must not hold out rows that it trains on"),
     (
         Boosting(validation=(np.arange(20), 20 + np.flatnonzero(Y[20:] == 0))),
-        "validation: pair 0 has one class only to score",
+        r"validation \(a splitter or a pair\): pair 0 has one class only to score",
     ),
     (Ensemble(families="lightgbm"), "families must be 'auto' or a list"),
     (Ensemble(families=["lightgbmm"]), "families must be .*'lightgbm'.* got 'lightgbmm'"),
@@ -285,7 +286,7 @@ POSITIVE, NEGATIVE = np.flatnonzero(Y)[0], np.flatnonzero(Y == 0)[0]
         (POSITIVE, POSITIVE, "j must be whole numbers, rows of negative training samples, got"),
         (N, NEGATIVE, "i must be .* got 40"),
         (0.5, NEGATIVE, "i must be whole numbers, .* got 0.5"),
-        ([POSITIVE] * 2, [NEGATIVE] * 3, r"cannot be broadcast .* shape \(2,\) .* shape \(3,\)"),
+        ([POSITIVE] * 2, [NEGATIVE] * 3, r"i and j must be .* as many of each: .* shape \(2,\) .* shape \(3,\)"),
     ],
 )
 def test_pairs_of_a_dual(i, j, message):
@@ -411,3 +412,14 @@ def test_an_index_of_other_labels_says_nothing_about_the_order(levels):
     frame, texts = pd.DataFrame(X, index=levels), pd.Series(Y, index=[f"row {k}" for k in range(N)])
     for labels in (pd.Series(Y), texts):
         PartialAUCSVC().fit(frame, labels)
+
+
+def test_a_kernel_too_large_for_single_precision_names_the_other_one():
+    with pytest.raises(ValueError, match=r"too large: .* pass kernel_dtype='float64'"):
+        AUCSVC(kernel="poly", gamma=1.0, kernel_dtype="float32").fit(1e14 * X, Y)
+
+
+@pytest.mark.parametrize(("surrogate", "advice"), [("ramp", "a wider"), ("naive", "use surrogate='ramp' or a wider")])
+def test_advice_beside_a_C_too_small(surrogate, advice):
+    with pytest.warns(ZeroModelWarning, match=rf"raise C, or {advice} fpr_range\. "):
+        PartialAUCSVC((0.5, 0.6), C=1e-6, surrogate=surrogate).fit(X, Y)

@@ -48,7 +48,7 @@ def given(
     if hasattr(validation, "split") and not isinstance(validation, str | bytes | bytearray):
         own = {} if groups is None else {"groups": groups}
         pairs = list(validation.split(X, positive.astype(int), **own))[-1:]
-    ((train, held),) = check_folds(pairs, there, positive, name="validation: pair")
+    ((train, held),) = check_folds(pairs, there, positive, name="validation (a splitter or a pair): pair")
     train, held = train[there[train]], held[there[held]]
     if np.intersect1d(train, held).size:
         raise ValueError("validation must not hold out rows that it trains on")

@@ -258,7 +258,7 @@ def check_folds(
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{name} {k} must be a pair, the rows to train on and those to score, each as indices below "
-                f"n_samples={len(every)} or as a mask: {error}"
+                f"n_samples={len(every)} or as a mask, got {shown(fold)}: {error}"
             ) from error
         for rows, use in ((train, "train on"), (test, "score")):
             if not counted[rows].any():

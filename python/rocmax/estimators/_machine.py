@@ -146,10 +146,11 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, KernelRanker):
             few = self.dual_gap_ > self.tol_ and self.n_iter_ >= self.max_iter
             warn_if_constant(scores, "raise max_iter" if few else "no feature separates the classes, or C is too small")
             return
-        other = "" if falls else ", or use surrogate='ramp' or a wider fpr_range"
+        other = "" if self.surrogate_ == "ramp" else "use surrogate='ramp' or "
+        advice = "" if falls else f", or {other}a wider fpr_range"
         warn(
             f"with C={self.C_:g} the zero model is within tol={zero:g} of optimal for the {self.surrogate_} surrogate "
-            f"on fpr_range=({low:g}, {high:g}): raise C{other}. The model that is returned is within tol too, and "
+            f"on fpr_range=({low:g}, {high:g}): raise C{advice}. The model that is returned is within tol too, and "
             "ranks the samples",
             ZeroModelWarning,
         )

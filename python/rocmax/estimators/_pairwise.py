@@ -318,5 +318,8 @@ def check_pairs(i: Any, j: Any, positive: Bool, names: tuple[str, str] = ("i", "
         if len(wrong):
             raise ValueError(f"{name} must be whole numbers, rows of {kind} training samples, got {shown(wrong[0])}")
         checked.append(array.astype(np.intp))
-    first, second = np.broadcast_arrays(*checked)
+    try:
+        first, second = np.broadcast_arrays(*checked)
+    except ValueError as error:
+        raise ValueError(f"i and j must be one number each, or as many of each: {error}") from error
     return first, second

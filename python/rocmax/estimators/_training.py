@@ -91,7 +91,7 @@ def _blaming_features() -> Iterator[None]:
             raise
         raise ValueError(
             f"X, the kernel or C is too large: products with a model overflow ({failure}); scale the features, divide "
-            "the kernel by a number, or lower C (the highest of Cs)"
+            "the kernel by a number, pass kernel_dtype='float64', or lower C (the highest of Cs)"
         ) from failure
 
 
