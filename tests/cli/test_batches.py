@@ -248,10 +248,13 @@ def test_scores_of_batches_are_those_of_all_rows(
     np.testing.assert_allclose(parts["score"], whole["score"], rtol=1e-12)
 
 
-def test_a_bad_row_of_a_late_batch_leaves_no_file(small: None, tmp_path: Path, run: Run) -> None:
+@pytest.mark.parametrize("kind", ["linear", "boosting"])
+def test_a_bad_row_of_a_late_batch_leaves_no_file(kind: str, small: None, tmp_path: Path, run: Run) -> None:
+    if kind == "boosting":
+        pytest.importorskip("lightgbm")
     frame = table(np.random.default_rng(3))
     frame.write_csv(tmp_path / "train.csv")
-    fit = ["--label", "y", "--positive", "sick", "--model", "linear", "--C", 1, "--out", tmp_path / "m"]
+    fit = ["--label", "y", "--positive", "sick", "--model", kind, "--out", tmp_path / "m"]
     assert run("fit", tmp_path / "train.csv", *fit)[0] == 0
     bad = frame.with_columns(t=pl.when(pl.arange(0, N) == 900).then(np.inf).otherwise(pl.col("t")))
     bad.write_parquet(tmp_path / "bad.parquet")

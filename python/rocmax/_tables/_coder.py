@@ -73,9 +73,10 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _moderate(self, table: Any, X: Any) -> Any:
         """Return the table of X as numbers, which must be within what the models compute with; NaN is missing."""
         values = table.data[:, None] if _is_sparse(table) else table
-        if self.kind == "one-hot trees" or values.dtype.kind != "f" or not len(values):  # LightGBM takes any number
+        if values.dtype.kind != "f" or not len(values):
             return table
-        limit = _SQUARES if "linear" in self.kind else float(np.finfo(np.float32).max)
+        held = np.float64 if self.kind == "one-hot trees" else np.float32  # LightGBM takes any finite number
+        limit = _SQUARES if "linear" in self.kind else float(np.finfo(held).max)
         most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0)).astype(np.float64)
         if (most > limit).any():
             k, names = int(np.argmax(most > limit)), self.schema_.used or [*getattr(X, "columns", ())]
