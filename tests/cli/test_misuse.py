@@ -112,14 +112,14 @@ WRONG = [
     (["compare", "good.csv", "--label", "y", "--score", "s"], 2, "--score s: need two columns or more to compare"),
     (["compare", "good.csv", "--label", "y", "--score", "s", "s"], 2, "--score s s: need two columns or more to "),
     (
-        [*TWO, "u", "--by", "t", "--plot", "x.png"],
+        [*TWO, "u", "--by", "g", "--plot", "x.png"],
         2,
         "--score s t u: need two columns for --plot with --by",
     ),
     ([*TWO, "--groups", "y"], 2, "--groups y: that column holds the labels"),
     ([*TWO, "--score", "y"], 2, "--score y: that column holds the labels"),
     (["fit", "good.csv", "--label", "y", "--out", "m", "--time", "y"], 2, "--time y: that column holds the labels"),
-    ([*TWO, "--groups", "s", "--method", "bootstrap"], 1, "not numeric: it can hold no scores"),
+    ([*TWO, "--by", "t"], 2, "column 't' is given both as numbers (--score, --weight) and as names (--by, --groups"),
     ([*TWO, "--alerts", "2", "--method", "venkatraman"], 1, "method='venkatraman' compares whole curves"),
     ([*TWO, "--groups", "g", "w", "--alerts", "2"], 2, "--groups g w: give one column of clusters, or, without --at"),
     (["evaluate", "data.csv", "--label", "diagnosis", "--score", "age", "--plot", "a"], 2, "the name must end in"),
@@ -158,6 +158,7 @@ USAGE = [
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         "argument --fpr: nan: need a rate, such as 0.05 or 5%",
     ),
+    ([*TWO, "--measure", "tpr_at_fpr"], "give its options after a colon, such as tpr_at_fpr:0.1"),
     (["fly"], "argument COMMAND: invalid choice: 'fly'"),
 ]
 

@@ -135,7 +135,8 @@ def _measure(text: str) -> Measure:
         known = f"measures are {', '.join(NAMED)}, or FILE.py:NAME{meant(name, NAMED)}"
         raise argparse.ArgumentTypeError(f"{text}: {what}; {known}") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
-        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+        how = "" if rest else f"; give its options after a colon, such as {name}:0.1"
+        raise argparse.ArgumentTypeError(f"{text}: {error}{how}") from None
 
 
 def _measure_option(text: str) -> Any:
@@ -408,6 +409,10 @@ class Scores(Labelled):
         if len(self.groups) > 1 + (not self.at and not self.by):
             how = "give one column of clusters, or, without --at, --alerts and --by, the two subjects of a pair"
             raise Misuse(f"--groups {' '.join(self.groups)}: {how}")
+        names = {self.per, *self.by, *self.groups}
+        if both := {*self.score, self.weight or self.score[0]} & names:
+            how = "as numbers (--score, --weight) and as names (--by, --groups, --per)"
+            raise Misuse(f"column {min(both)!r} is given both {how}")
         if unknown := sorted(self.lows - set(self.score)):
             raise Misuse(f"--lower {unknown[0]}: give columns of --score, or none for all of them")
 
