@@ -159,6 +159,7 @@ PARAMETERS = [
     (Ensemble(families=["lightgbmm"]), "families must be .*'lightgbm'.* got 'lightgbmm'"),
     (Ensemble(families=["extra_trees", "extra_trees"]), "different names"),
     (Ensemble(families=[("mine", KNeighborsClassifier)]), "estimator with fit and .*, got .'mine'"),
+    (Ensemble(families=[("extra_trees", None)]), r"estimator with fit and .*, got \('extra_trees', None\)"),
     (Ensemble(families=[("mine", StandardScaler())]), "estimator with fit and .*, got .'mine'"),
     (Ensemble(families=[]), "families must be"),
     (Ensemble(cv=1), "cv must be at least 2"),

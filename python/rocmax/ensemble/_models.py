@@ -534,7 +534,7 @@ def families_of(families: Any) -> list[Family] | None:
         named = listed and isinstance(name, str) and name not in chosen
         scores = hasattr(own, "decision_function") or hasattr(own, "predict_proba")
         fits = hasattr(own, "fit") and not isinstance(own, type) and (scores or is_classifier(own))
-        if not named or not (fits or (own is None and name in FAMILIES)):
+        if not named or not (fits or (one is name and name in FAMILIES)):
             raise ValueError(
                 f"families must be 'auto' or a list of different names, of {', '.join(map(repr, FAMILIES))}, and of "
                 f"pairs (name, estimator with fit and decision_function or predict_proba), got {shown(one)}"
