@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from rocmax import metrics
-from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, Measure, PartialAUC, ScoredAUC, SmoothedAUC, TPRAtFPR
+from rocmax.metrics import AUC, AtThreshold, Bootstrap, FPRAtTPR, Measure, PartialAUC, ScoredAUC, SmoothedAUC, TPRAtFPR
 from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.methods.bootstrap import _accelerated
 from rocmax.metrics.samples._arguments import Arguments
@@ -68,6 +68,16 @@ def test_accelerated_intervals_know_no_scale_of_sampling_weights(measure):
     equal = metrics.infer(Y, s, measure, sample_weight=np.full(60, 8.0), **how).confidence_interval
     plain = metrics.infer(Y, s, measure, **how).confidence_interval
     assert list(equal) == pytest.approx(list(plain), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", [AUC(), TPRAtFPR(0.2), AtThreshold("mcc", 0.0)], ids=str)
+def test_accelerated_intervals_ignore_samples_of_weight_0(measure):
+    w = np.arange(60) % 4
+    kept, how = w > 0, {"method": Bootstrap(400, interval="bca"), "random_state": 3, "weight_kind": "frequency"}
+    found = metrics.infer(Y, S, measure, sample_weight=w, **how)
+    assert found.confidence_interval.low < found.estimate < found.confidence_interval.high
+    left = metrics.infer(Y[kept], S[kept], measure, sample_weight=w[kept], **how)
+    assert list(found.confidence_interval) == pytest.approx(list(left.confidence_interval), abs=1e-12)
 
 
 def test_weights_below_a_sample_are_refused():

@@ -20,8 +20,6 @@ from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.variances._multiclass import replicates
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
-_TINY = np.finfo(float).tiny
-
 
 @dataclass(frozen=True)
 class Bootstrap(Method):
@@ -143,10 +141,14 @@ def _accelerated(
     bias = Law().quantile(np.clip(below, edge, 1 - edge))
     speeds = []
     for one in sample.models():
-        added = influence_of(one, measure)
+        added, count = influence_of(one, measure), np.ones(len(one.y))
         # A frequency weight w stands for w samples, which share the influence; a sampling weight belongs to one.
-        count = one.weights if one.weight_kind == "frequency" else np.ones(len(added))
-        second, third = (float((added**k / np.maximum(count, _TINY) ** (k - 1)).sum()) for k in (2, 3))
+        if one.weight is None or one.weight_kind != "sampling":
+            count = one.weights
+            for rows in (one.positive, ~one.positive):  # of classes whose totals are known
+                added[rows] -= count[rows] / count[rows].sum() * added[rows].sum()
+        each, count = added[count > 0], count[count > 0]
+        second, third = (float((each**k / count ** (k - 1)).sum()) for k in (2, 3))
         speeds.append(third / (6 * second**1.5) if second > 0 else 0.0)
     speed, law = np.array(speeds), Law()
 
