@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -59,16 +59,6 @@ def about(path: str) -> Iterator[None]:
         raise Failure(message if message.startswith(f"{path}: ") else f"{path}: {message}") from error
 
 
-@contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Report as a Failure that a file cannot be opened or read."""
-    _require_name(path)
-    try:
-        yield
-    except OSError as error:
-        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
-
-
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
     """Return the failure for a name that is not among the known ones, with the nearest of them."""
     names = list(islice(known, _TRIED))
@@ -91,20 +81,21 @@ def written(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def failing(path: str) -> Iterator[None]:
-    """Report as a Failure that a file cannot be written."""
-    _require_name(path)
+def failing(path: str, done: str = "written") -> Iterator[None]:
+    """Report as a Failure that a file cannot be written, or read."""
+    if not path:
+        raise Misuse("'': the name of a file is empty; is a variable of the shell not set?")
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise Failure(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise Failure(f"{path}: cannot be {done}: {error.strerror or error}") from error
 
 
-def _require_name(path: str) -> None:
-    if not path:
-        raise Misuse("'': the name of a file is empty; is a variable of the shell not set?")
+def reading(path: str) -> AbstractContextManager[None]:
+    """Report as a Failure that a file cannot be opened or read."""
+    return failing(path, "read")
 
 
 def is_stdout(path: str | None) -> bool:

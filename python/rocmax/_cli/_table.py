@@ -215,7 +215,8 @@ def _texts(
     doubt, checked = threading.Event(), False  # polars looks at parts in several threads
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
-        if not doubt.is_set() and (part.to_series(-1).has_nulls() or _have_lines(part)):
+        lines = pl.all().str.contains("\n", literal=True).any()
+        if not doubt.is_set() and (part.to_series(-1).has_nulls() or any(part.select(lines).row(0))):
             doubt.set()
         held = part[:, places]
         held.columns = [names[k] for k in places]
@@ -236,10 +237,6 @@ def _texts(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
     return rows, require_rows
-
-
-def _have_lines(part: pl.DataFrame) -> bool:
-    return any(part.select(pl.all().str.contains("\n", literal=True).any()).row(0))
 
 
 @contextmanager

@@ -49,17 +49,13 @@ def run(arguments: Explain) -> None:
     if not arguments.json:
         _show(arguments, model, rows, permuted)
         return
-    about: dict[str, Any] = {
-        "model": arguments.model,
-        "kind": model.kind,
-        "label": model.label,
-        "positive": model.positive,
-    }
+    about: dict[str, Any] = {"kind": model.kind, "label": model.label, "positive": model.positive}
     if model.kind == "ensemble":
         about |= {"families": model.classifier.families_, "leaderboard": model.classifier.leaderboard_}
     if permuted is not None:
         about["permutation"] = permuted
-    report.emit({**about, "fpr_range": model.fpr_range, "features": rows, "plot": arguments.plot})
+    about |= {"fpr_range": model.fpr_range, "features": rows, "plot": arguments.plot}
+    report.emit({"model": arguments.model, **about})
 
 
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
