@@ -1,6 +1,8 @@
 """Scores by class, calibration, weights; and what ROC plots take of style, axes and thresholds."""
 
 import warnings
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
 
-from rocmax.display import ReliabilityDisplay, ROCDisplay, ScoreDisplay, SROCDisplay, WeightsDisplay  # noqa: E402
+from rocmax.display import ReliabilityDisplay, ROCDisplay, ScoreDisplay, SROCDisplay, WeightsDisplay, write_report  # noqa: E402
 from rocmax.metrics import PartialAUC, infer, operating_point, roc_curve  # noqa: E402
 from rocmax.metrics.intervals._interval import wilson  # noqa: E402
 
@@ -48,6 +50,13 @@ def test_sensitivity_against_specificity_is_the_same_picture() -> None:
     assert texts[1].endswith(f": sensitivity {at.tpr:.3f}, specificity {1 - at.fpr:.3f}")
     long = ROCDisplay.from_predictions(Y, S - 1234.5678, **how).ax_.get_legend().get_texts()
     assert long[1].get_text().endswith(f": sensitivity {at.tpr:.3f}, specificity {1 - at.fpr:.3f}")
+
+
+def test_names_beside_those_of_a_mapping_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("bokeh")
+    for draw in (ROCDisplay.from_predictions, partial(write_report, tmp_path / "page.html")):
+        with pytest.raises(ValueError, match="names must be None when y_score is a mapping: its keys are the names"):
+            draw(Y, {"new": S, "old": P}, names=["old", "new"])
 
 
 def test_the_legend_has_range_and_interval() -> None:

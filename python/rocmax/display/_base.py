@@ -44,6 +44,12 @@ def require_samples(samples: Any) -> Samples:
     return samples
 
 
+def require_one_naming(names: Any, y_score: Any, argument: str) -> None:
+    """Refuse names of models beside those of a mapping, which may be in another order."""
+    if names is not None and isinstance(y_score, Mapping):
+        raise ValueError(f"names must be None when {argument} is a mapping: its keys are the names")
+
+
 def as_names(names: Any, count: int, of: str, argument: str = "names") -> list[str]:
     """Return names as texts, one for each of so many things."""
     titles = [] if isinstance(names, (str, bytes)) or not np.iterable(names) else [str(name) for name in names]
@@ -310,6 +316,7 @@ class Display(Picture):
         cls._check(options, "from_predictions")
         reading = {name: options.pop(name) for name in Weighted.__annotations__ if name in options}
         titled = options.get("names") is not None
+        require_one_naming(options.get("names"), y_score, cls._scores)
         given = Arguments.complete(y_true, y_score, names=("y_true", cls._scores), titled=titled, **reading)
         return cls.from_samples(Samples.unchecked(given), **options)
 

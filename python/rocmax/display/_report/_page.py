@@ -23,7 +23,7 @@ from rocmax._core import __version__
 from rocmax._files import check_writable, written
 from rocmax._parameters import shown
 from rocmax._typing import F64, Adjust
-from rocmax.display._base import Scores, models_of
+from rocmax.display._base import Scores, models_of, require_one_naming
 from rocmax.display._report._measured import Measured, Points, color, dash, figure_json
 from rocmax.metrics import Comparison, Inference, SubgroupInference, _words as words
 from rocmax.metrics._references import ADJUSTMENTS
@@ -496,6 +496,7 @@ def write_report(
             raise ValueError(f"{name} must be a text, got {shown(text)}")
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
     confidence_level = check_level(confidence_level)
+    require_one_naming(names, y_score, "y_score")
     samples = read(write_report, y_true, y_score, reading, Weighted, by=by)
     titles, of_models = zip(*models_of(samples, names), strict=True)
     models = {title or "score": one.two for title, one in zip(titles, of_models, strict=True)}
