@@ -285,9 +285,9 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
     if not Path(path).is_file():
         return
     with suppress(Failure):  # what is wrong with other columns is no news
-        frame, is_text = next(table.batches(path, table.ColumnRequest(form=apart)))
-        if len(frame) != min(found.n_rows, settings().batch_rows) or frame.width > _MOST:
-            return  # rows were left out, or it would take long
+        frame, is_text = next(table.batches(path, table.ColumnRequest(form=apart, most=_MOST)))
+        if len(frame) != min(found.n_rows, settings().batch_rows):
+            return  # rows were left out
         name = found.arguments.score[0]
         places = [k for k, one in enumerate(frame) if one.name != name and not one.dtype.is_nested()]
         rest = frame.select(pl.nth(places))

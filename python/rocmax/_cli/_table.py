@@ -115,9 +115,12 @@ class ColumnRequest:
     numbers: Collection[str] = ()  # whose texts of csv are numbers; others stay
     names: Collection[str] = ()  # in which empty texts are missing
     form: Form = field(default_factory=Form)
+    most: float = float("inf")  # columns: wider tables are refused before their rows are read
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Return the places of the columns among `names`, or fail if one is missing or there twice."""
+        if len(names) > self.most:
+            raise Failure(f"{len(names):,} columns, more than {self.most:,}")
         known = set(names)
         for name in (*(self.needed or ()), *self.dropped):
             if name not in known:
@@ -215,8 +218,7 @@ def _texts(
     doubt, checked = threading.Event(), False  # polars looks at parts in several threads
 
     def chosen(part: pl.DataFrame) -> pl.DataFrame:
-        lines = pl.all().str.contains("\n", literal=True).any()
-        if not doubt.is_set() and (part.to_series(-1).has_nulls() or any(part.select(lines).row(0))):
+        if not doubt.is_set() and (part.to_series(-1).has_nulls() or _have_lines(part)):
             doubt.set()
         held = part[:, places]
         held.columns = [names[k] for k in places]
@@ -237,6 +239,10 @@ def _texts(
         chosen, projection_pushdown=False, predicate_pushdown=False, streamable=True, validate_output_schema=False
     )
     return rows, require_rows
+
+
+def _have_lines(part: pl.DataFrame) -> bool:
+    return any(part.select(pl.all().str.contains("\n", literal=True).any()).row(0))
 
 
 @contextmanager
