@@ -99,6 +99,17 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
         assert code == 2 and out == "" and one_line(err) and f"--C and --model {kind} cannot be combined" in err
 
 
+def test_few_rows_of_a_class_are_said_to_choose_the_rounds(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("lightgbm")
+    frame = pl.DataFrame({"y": [k % 20 == 0 for k in range(100)], "x": [k * 7 % 10 for k in range(100)]})
+    frame.with_columns(t=pl.lit("NaN")).write_csv(tmp_path / "d.csv")
+    fit = ["fit", tmp_path / "d.csv", "--label", "y", "--model", "boosting", "--out", tmp_path / "m"]
+    code, _, err = run(*fit, "--drop", "t")
+    assert code == 0 and "few held-out rows of 5 of a class choose the number of rounds" in err
+    code, _, err = run(*fit, "--time", "t")
+    assert code == 1 and "column 't' holds 'NaN': --time takes numbers, or dates" in err
+
+
 def test_a_model_of_trees_without_lightgbm_is_said(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lightgbm")
     table(100, crossed=True).write_csv(tmp_path / "d.csv")

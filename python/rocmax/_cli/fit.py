@@ -150,7 +150,7 @@ def _time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     """Return the rows in the order of a column of numbers, dates or times; equal ones keep their order."""
     series = table.column(frame, name)
     if series.dtype == pl.String:
-        texts, series = series, series.str.strip_chars().cast(pl.Float64, strict=False)
+        texts, series = series, series.str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
         if series.null_count() > texts.null_count():  # in 1/12/2024 the day may be first, or the month
             dates = texts.set(~texts.str.contains(r"^\s*\d{4}\D"), None)
             with suppress(pl.exceptions.PolarsError):  # of no form that polars knows
@@ -241,6 +241,8 @@ def _trees(data: FitTable, n_folds: int | None) -> Choice:
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = _split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(data.fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
+    if (fewest := min(data.positive.sum(), (~data.positive).sum())) < _FEWEST:
+        log(f"boosted trees: few held-out rows of {fewest} of a class choose the number of rounds; see --model linear")
     with report.warned("", data.notes):
         warnings.simplefilter("ignore", LeakageWarning)  # it is reported by the names of columns
         model.fit(X, data.positive, data.weight)
