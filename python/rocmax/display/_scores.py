@@ -112,7 +112,8 @@ class ScoreDisplay(Display):
         for row, members in zip(densities, (~positive, positive), strict=True):
             counts = np.histogram(scores[members], edges, weights=None if weight is None else weight[members])[0]
             row[:] = counts / counts.sum() / np.diff(edges)
-        return cls(edges, densities, mark=mark, name=title if name is None else str(name) or title, pos_label=data.pos_label).plot(ax)
+        name = title if name is None else str(name) or title
+        return cls(edges, densities, mark=mark, name=name, pos_label=data.pos_label).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms on axes, by default those of a new figure."""
