@@ -21,7 +21,7 @@ _SHUFFLES = 5  # of a column
 _ROWS = 2**16  # scored at once
 _KINDS = {  # in words, and what is plotted
     "linear": ("linear model", "weight for {}"),
-    "boosting": ("boosted trees", "of the total gain of all splits"),
+    "boosting": ("boosted trees", "part of the total gain of all splits"),
     "ensemble": ("ensemble", "mean share of the members in the gain of splits or in absolute weights"),
 }
 
