@@ -113,7 +113,7 @@ class PartialAUCSVC(Machine):
     do not count.
 
     Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 50 to
-    200 bytes per sample, 320 if other negatives above the range are tried; 8 d per cut; 4 N d for a dense X of d > N
+    140 bytes per sample, most if other negatives above the range are tried; 8 d per cut; 4 N d for a dense X of d > N
     features in float64. A kernel takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2) per step; L landmarks
     O(N L (d + L) + L^3) once, O(N L) per step and 4 N L bytes (8 N L up to 2^24 numbers). If these exceed 0.3 of the
     available memory, features are recomputed in blocks by every product.
