@@ -210,7 +210,7 @@ def small_blocks():
 
     Some BLAS multiply up to eight columns of float32 in an order that depends on their stride; blocks are wider.
     """
-    with using(tile_rows=17, tile_columns=9, block_rows=11, small_product=0):
+    with using(tile_rows=17, tile_columns=9, block_rows=11):
         yield
 
 
@@ -293,7 +293,7 @@ def test_a_dense_table_of_few_values_has_the_model_of_the_sparse_one(tmp_path):
     y = (X[:, :5].sum(axis=1) + 0.3 * rng.random(300) > 0.5).astype(int)
     stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
     stored[:] = X
-    with using(small_product=1000):
+    with using(small_dense=1000):
         assert compact(X + 1.0).sum() == (X + 1.0).sum() and compact(stored) is stored
         for model in (PartialAUCSVC((0.0, 0.2)), PartialAUCSVCCV((0.0, 0.2), cv=3, Cs=[1.0, 10.0])):
             expected = model.fit(sp.csr_array(X), y).coef_

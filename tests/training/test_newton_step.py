@@ -200,7 +200,7 @@ def test_the_layout_does_not_change_a_bit_of_a_product(share):
         X = features(300).astype(dtype)
         coefs = rng.standard_normal((2, N)) * (np.arange(N) < share * N)
         for size in (0, 1 << 22):
-            with using(small_product=0, core_product=size):
+            with using(core_product=size):
                 expected, scores = as_design(X).adjoint(coefs), as_design(X).scores(vector)
                 np.testing.assert_allclose(expected, coefs @ X, atol=1e-12 if dtype == np.float64 else 1e-4)
                 np.testing.assert_allclose(scores, X @ vector, atol=1e-12 if dtype == np.float64 else 1e-4)

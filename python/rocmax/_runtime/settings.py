@@ -1,6 +1,6 @@
 """The sizes at which training and the command line change their method, in one value that tests replace.
 
-Small samples then reach every path: ``with using(small_product=0): ...``. The sizes were chosen for speed and memory;
+Small samples then reach every path: ``with using(small_dense=0): ...``. The sizes were chosen for speed and memory;
 except for `forest_trees` and `counted_error` they change results only by rounding.
 """
 
@@ -21,8 +21,8 @@ class Settings:
     tile_rows: int = 1 << 14
     tile_columns: int = 1 << 13
     block_rows: int = 1 << 11
-    # Feature values from which a product leaves out samples of coefficient 0.
-    small_product: int = 1 << 17
+    # Values of a table up to which its zeros stay where they are: without them a fit takes 1.0 to 1.8 of the time.
+    small_dense: int = 1 << 17
     # Feature values up to which the core makes the products of arrays: more have a use for the threads of the BLAS.
     core_product: int = 1 << 22
     # Bytes of kernel values with landmarks that are computed at a time.

@@ -86,7 +86,7 @@ class DenseDesign(Design):
     def adjoint(self, coefs: Coefs, /) -> F64:
         if self._in_core:
             return _core.adjoint(self._read(slice(None)), [*coefs], self.dim)
-        large, vectors = self._X.size > settings().small_product, np.zeros((len(coefs), self.dim))
+        vectors = np.zeros((len(coefs), self.dim))
         if self._in_memory:
             used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
             if len(used) <= _FEW * self.n_samples:
@@ -97,7 +97,7 @@ class DenseDesign(Design):
                 return vectors
         for rows, columns, X in self._tiles():
             block = np.array([coef[rows] for coef in coefs], dtype=X.dtype)
-            if large and not self._in_memory:
+            if not self._in_memory:
                 used = np.flatnonzero(block.any(axis=0))
                 if len(used) <= _FEW_COPIED * len(X):
                     block, X = block[:, used], X[used]
@@ -328,7 +328,7 @@ def as_design(X: Any) -> Design:
 
 def compact(X: Any) -> Any:
     """Return X, or its values other than 0 if these are few and X is a large array in memory: products are faster."""
-    if type(X) is not np.ndarray or X.size <= settings().small_product:
+    if type(X) is not np.ndarray or X.size <= settings().small_dense:
         return X
     few = all(np.count_nonzero(some) <= _FILLED * some.size for some in (some_rows(X, SOME), X))
     return sp.csr_array(X) if few else X
