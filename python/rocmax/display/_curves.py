@@ -13,17 +13,7 @@ from rocmax._checks.samples import check_level
 from rocmax._parameters import check_count
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Axes
-from rocmax.display._base import (
-    CurveDisplay,
-    Drawn,
-    View,
-    fill,
-    log_axis,
-    models_of,
-    reference,
-    require_samples,
-    show_too,
-)
+from rocmax.display import _base as base
 from rocmax.display._roc import Band, Curve, curve_of
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import AveragePrecision, EqualErrorRate, FPRAtTPR, RecallAt, Samples, _words as words, infer
@@ -35,7 +25,7 @@ _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
 _ROOM = {"x": 45.0, "y": 15.0}  # points that the text of a tick needs along an axis
 
 
-class DETDisplay(CurveDisplay):
+class DETDisplay(base.CurveDisplay):
     """Detection error trade-off (DET) curves of one or several models.
 
     The false negative rate against the false positive rate, on axes scaled by the normal quantile. Normal scores of
@@ -55,7 +45,7 @@ class DETDisplay(CurveDisplay):
     def from_samples(cls, samples: Samples, *, names: Sequence[str] | None = None, **options: Any) -> Self:
         """Draw the DET curves of samples."""
         cls._check(options)
-        models, measure = models_of(samples, names), EqualErrorRate()
+        models, measure = base.models_of(samples, names), EqualErrorRate()
         curves = [replace(curve_of(name, one.two, None), area=measure(one)) for name, one in models]
         return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
@@ -85,7 +75,7 @@ class DETDisplay(CurveDisplay):
         for (fpr, fnr), style in zip(errors, styles, strict=True):
             ax.plot(np.clip(fpr, left, 1 - left), np.clip(fnr, bottom, 1 - bottom), **style)
         grid = np.linspace(max(left, bottom), 1 - max(left, bottom), 200)
-        reference(ax, grid, grid, "_diagonal", f"_diagonal from {grid[0]:g}")
+        base.reference(ax, grid, grid, "_diagonal", f"_diagonal from {grid[0]:g}")
         worst = max(curve.area for curve in self.curves)
         for name, scale, edge in (("x", xscale, left), ("y", yscale, bottom)):
             _rescale(ax, name, scale, edge, _USUAL if worst < 0.5 else 1 - edge, before)
@@ -100,15 +90,15 @@ def _edge(rates: Sequence[F64]) -> float:
     return min([0.05, *(float(each[each > 1e-12].min(initial=1.0)) / 2 for each in rates)])
 
 
-def _rescale(ax: Axes, name: str, scale: str, least: float, most: float, before: View) -> None:
+def _rescale(ax: Axes, name: str, scale: str, least: float, most: float, before: base.View) -> None:
     """Set the scale, the limits and, of "probit", the ticks of the axis "x" or "y"."""
     if scale == "probit":
         getattr(ax, f"set_{name}scale")("function", functions=(special.ndtri, special.ndtr))
     elif scale == "log":
-        log_axis(ax, name)
+        base.log_axis(ax, name)
     limits = {"probit": (least, most), "log": (least, 1.0), "linear": (0.0, 1.0)}[scale]
     getattr(ax, f"set_{name}lim")(limits)
-    show_too(ax, {each: shown for each, shown in before.items() if each == name})
+    base.show_too(ax, {each: shown for each, shown in before.items() if each == name})
     if scale == "probit":
         from matplotlib.ticker import FixedLocator
 
@@ -123,7 +113,7 @@ _GRID_SIZE = 100
 
 
 @dataclass(frozen=True, repr=False)
-class PrecisionRecallCurve(Drawn):
+class PrecisionRecallCurve(base.Drawn):
     """One model's curve.
 
     Points are in ascending order of recall; between two of them the precision is that of the second. `band` holds
@@ -139,7 +129,7 @@ class PrecisionRecallCurve(Drawn):
     band_name: str = ""  # in the legend
 
 
-class PrecisionRecallDisplay(CurveDisplay):
+class PrecisionRecallDisplay(base.CurveDisplay):
     """Precision-recall curves of one or several models, with bands if wanted.
 
     A ranking at random has the precision of the dashed line, the prevalence, at every recall. Between two scores the
@@ -169,7 +159,7 @@ class PrecisionRecallDisplay(CurveDisplay):
         """
         cls._check(options)
         curves = []
-        for name, one in models_of(samples, names):
+        for name, one in base.models_of(samples, names):
             data, estimate = one.two, AveragePrecision()
             precision, recall, _ = data.curve().points(True, False)
             points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
@@ -197,12 +187,12 @@ class PrecisionRecallDisplay(CurveDisplay):
     def _draw(self, ax: Any, curve: PrecisionRecallCurve, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.recall, curve.precision, **style)
         if curve.band is not None:
-            fill(ax, curve.band, style["color"])
+            base.fill(ax, curve.band, style["color"])
         return line
 
     def _surround(self, ax: Any) -> tuple[str, str]:
         for prevalence in dict.fromkeys(curve.prevalence for curve in self.curves):
-            reference(ax, [0.0, 1.0], [prevalence] * 2, f"prevalence {words.digits(prevalence)}")
+            base.reference(ax, [0.0, 1.0], [prevalence] * 2, f"prevalence {words.digits(prevalence)}")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         return "Recall", "Precision"
 
@@ -224,7 +214,7 @@ def _band(samples: Samples, level: float, recall: F64, prevalence: float) -> Ban
 
 
 @dataclass(frozen=True, repr=False)
-class BudgetCurve(Drawn):
+class BudgetCurve(base.Drawn):
     """The positives that one model catches with every number of alerts, and with the budget."""
 
     alerts: F64
@@ -233,7 +223,7 @@ class BudgetCurve(Drawn):
     interval: tuple[float, float] | None = None
 
 
-class BudgetDisplay(CurveDisplay):
+class BudgetDisplay(base.CurveDisplay):
     """Positives caught against the number of alerts, of all samples or of each day.
 
     A curve is the number of positives among the k highest scores of every value of `per`, all values together, as
@@ -294,14 +284,14 @@ class BudgetDisplay(CurveDisplay):
         level = None if confidence_level is None else check_level(confidence_level)
         if level is not None and budget is None:
             raise ValueError("confidence_level draws the interval at the budget: give budget, such as budget=200")
-        two = require_samples(samples).two
+        two = base.require_samples(samples).two
         budget = None if budget is None else check_count("budget", budget, len(two.y))
         most = None if most is None else check_count("most", most)
         every = np.zeros(len(two.y)) if per is None else per
         unit = "" if per is None else RecallAt(1, per).per.title
         marked = None if budget is None else RecallAt(budget, per)
         measure, curves = RecallAt(1, every), []
-        for name, one in models_of(samples, names):
+        for name, one in base.models_of(samples, names):
             steps = [ranking for _, _, ranking in measure.strata(one.two)]
             last = max(sum(ranking.sizes) for ranking in steps)
             last = min(last, most or (4 * budget if budget else last))
@@ -339,6 +329,6 @@ class BudgetDisplay(CurveDisplay):
         last = max(curve.alerts[-1] for curve in self.curves)
         most = max(curve.caught[-1] for curve in self.curves)
         if self.budget is not None:
-            reference(ax, [self.budget, self.budget], [0.0, 1.05 * most], f"budget: {self.budget:,} alerts{per}")
+            base.reference(ax, [self.budget, self.budget], [0.0, 1.05 * most], f"budget: {self.budget:,} alerts{per}")
         ax.set(xlim=(0.0, last), ylim=(0.0, 1.05 * most))
         return f"Alerts{per}", "Positives caught"

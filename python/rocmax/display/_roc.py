@@ -16,24 +16,7 @@ from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
 from rocmax._typing import Average, Axes, MultiClass, Smooth, Style
-from rocmax.display._base import (
-    CurveDisplay,
-    Drawn,
-    as_names,
-    class_scores,
-    fill,
-    ink,
-    is_positive,
-    legend_name,
-    log_axis,
-    mark_name,
-    marked_point,
-    models_of,
-    reference,
-    require_samples,
-    scores_for,
-    show_too,
-)
+from rocmax.display import _base as base
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import Bootstrap, Measure, OperatingPoint, PartialAUC, Readings, SmoothedAUC, _words as words, infer
 from rocmax.metrics._band import roc_band
@@ -50,7 +33,7 @@ GRID_SIZE = 401  # points at which a band is computed, on the whole range and ag
 
 
 @dataclass(frozen=True, repr=False)
-class Curve(Drawn):
+class Curve(base.Drawn):
     """One model's curve."""
 
     fpr: F64
@@ -196,7 +179,7 @@ def model_curves(
             grid = grid_of(fpr_range, 1.0 / data.totals[1] if is_log else None)
             interval, band = _interval(samples, measure, grid, how)
             curve = replace(curve, band=band, interval=interval, band_name=how.band_name)
-        marks = tuple(marked_point(samples, rule, "thresholds") for rule in rules)
+        marks = tuple(base.marked_point(samples, rule, "thresholds") for rule in rules)
         curves.append(replace(curve, marks=marks))
     return curves
 
@@ -222,7 +205,7 @@ def class_curves(data: Classes, how: PartialAUC, names: Sequence[str] | None, ba
     check_drawn(data, band)
     titles = [words.label_text(name) for name in data.names]
     if names is not None:
-        named = as_names(names, len(titles), "columns of y_score")
+        named = base.as_names(names, len(titles), "columns of y_score")
         titles = [named[k] for k in data.columns]
     parts = [curve_of("", part, how.fpr_range) for _, _, part in comparisons(data, how)]
     if how.multi_class == "ovr":
@@ -280,7 +263,7 @@ _AXES: dict[str, tuple[tuple[str, str], Style, Callable[[Any], Any]]] = {
 }
 
 
-class ROCDisplay(CurveDisplay):
+class ROCDisplay(base.CurveDisplay):
     """ROC curves of one or several models, with an FPR range shaded and bootstrap bands on request.
 
     Made by `from_samples`, `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws
@@ -296,7 +279,7 @@ class ROCDisplay(CurveDisplay):
         The range to shade. The legend then gives partial AUC / width instead of AUC.
     """
 
-    _choices: Mapping[str, tuple[str, ...]] = {"axes": tuple(_AXES), **CurveDisplay._choices}
+    _choices: Mapping[str, tuple[str, ...]] = {"axes": tuple(_AXES), **base.CurveDisplay._choices}
 
     def __init__(
         self, curves: Sequence[Curve], *, fpr_range: float | tuple[float, float] | None = None, pos_label: Any = None
@@ -372,16 +355,16 @@ class ROCDisplay(CurveDisplay):
         if not two_classes:
             if simultaneous or rules:
                 raise ValueError("multi_class draws all classes: it takes no band='simultaneous' and no thresholds")
-            curves = class_curves(require_samples(samples).classes(area.labels), area, names, how)
+            curves = class_curves(base.require_samples(samples).classes(area.labels), area, names, how)
             return cls(curves, fpr_range=fpr_range).plot(**options)
-        models = models_of(samples, names)
+        models = base.models_of(samples, names)
         curves = model_curves(models, measure, fpr_range, how, rules, is_log=options.get("xscale") == "log")
         return cls(curves, fpr_range=fpr_range, pos_label=samples.two.pos_label).plot(**options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
         if not is_one_of(options.get("multi_class", "raise"), ("raise",)):
-            found = class_scores(estimator, X, advice="; multi_class draws one estimator")
+            found = base.class_scores(estimator, X, advice="; multi_class draws one estimator")
             return cls.from_predictions(y, found, **{"labels": estimator.classes_, **options})
         return super().from_estimator(estimator, X, y, **options)
 
@@ -425,19 +408,19 @@ class ROCDisplay(CurveDisplay):
         models, tests = cv_results["estimator"], cv_results["indices"]["test"]
         if pos_label is None and len(models):
             pos_label = second_class(models[0])
-        positive, label = is_positive(y, pos_label)
+        positive, label = base.is_positive(y, pos_label)
         n_samples, most = n_rows(X), max((int(np.max(test)) for test in tests if len(test)), default=-1)
         if n_samples != len(positive) or most >= n_samples:
             sizes = f"{n_samples} and {len(positive)} samples, for cv_results of at least {most + 1}"
             raise ValueError(f"X and y must be what was cross-validated, got {sizes}")
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
         folds = [f"fold {k + 1}" for k in range(len(tests))]
-        names = folds if names is None else as_names(names, len(folds), "folds of cv_results")
+        names = folds if names is None else base.as_names(names, len(folds), "folds of cv_results")
         curves = []
         for name, model, test in zip(names, models, tests, strict=True):
             if len({*positive[test].tolist()}) < 2:
                 raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
-            scores = scores_for(pos_label, model, rows_of(X, test))
+            scores = base.scores_for(pos_label, model, rows_of(X, test))
             held_out = Sample(positive[test], scores, None if weight is None else weight[test], n_threads(None))
             explain(held_out)
             curves.append(curve_of(name, held_out, fpr_range))
@@ -528,13 +511,13 @@ class ROCDisplay(CurveDisplay):
             ax.plot(across(fpr), tpr, **style)
             if curve.band is not None:
                 grid, below, above = (edge[curve.band[0] >= least] for edge in curve.band)
-                fill(ax, (across(grid), below, above), style["color"])
+                base.fill(ax, (across(grid), below, above), style["color"])
             with spoken():
                 self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
         chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
-        reference(ax, across(chance), chance, "_chance", f"_chance from {least:g}")
+        base.reference(ax, across(chance), chance, "_chance", f"_chance from {least:g}")
         if xscale == "log":
-            log_axis(ax, "x")
+            base.log_axis(ax, "x")
         if zoom:
             ax.set(xlim=across(np.array([low, high])), ylim=self._tpr_limits(low, high))
         elif xscale == "log":
@@ -542,7 +525,7 @@ class ROCDisplay(CurveDisplay):
         else:
             ax.set(xlim=across(np.array([-0.01, 1.01])), ylim=(-0.01, 1.01), aspect="equal")
         if not zoom or before.get("x", ("", None))[1] == ax.get_xlim():  # a zoom shows the range alone
-            show_too(ax, before)
+            base.show_too(ax, before)
         place = "lower right" if xscale == "linear" else "best"
         return self._done(ax, *labels, legend=place if legend else None)
 
@@ -552,7 +535,7 @@ class ROCDisplay(CurveDisplay):
         return f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip()
 
     def _look(self, ax: Axes, curve: Curve) -> dict[str, Any]:
-        return {"color": ink(ax), **_AVERAGE} if curve.is_average else {}
+        return {"color": base.ink(ax), **_AVERAGE} if curve.is_average else {}
 
     @classmethod
     def _check(cls, options: Mapping[str, Any], maker: str = "from_samples") -> None:
@@ -565,7 +548,7 @@ class ROCDisplay(CurveDisplay):
         """Mark the thresholds of a curve; the legend says which they are."""
         for j, mark in enumerate(curve.marks):
             look_of = {"color": color, "marker": _MARKERS[j % len(_MARKERS)], "linestyle": "none", "markersize": 7}
-            label = legend_name(f"{curve.name}  {mark_name(mark)}".strip())
+            label = base.legend_name(f"{curve.name}  {base.mark_name(mark)}".strip())
             ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:

@@ -13,23 +13,7 @@ from rocmax._checks.arrays import require_unmasked
 from rocmax._checks.samples import check_level, oriented
 from rocmax._parameters import check_choice, check_count, shown
 from rocmax._typing import F64, Axes
-from rocmax.display._base import (
-    DASHED,
-    CurveDisplay,
-    Display,
-    Drawn,
-    Scores,
-    axes_of,
-    fill,
-    ink,
-    legend_name,
-    looks,
-    mark_name,
-    marked_point,
-    models_of,
-    reference,
-    require_samples,
-)
+from rocmax.display import _base as base
 from rocmax.metrics import NetBenefit, OperatingPoint, Samples, ScoredAUC, _words as words, sroc_curve
 from rocmax.metrics.intervals._interval import critical, wilson
 from rocmax.metrics.samples._sample import Sample
@@ -38,7 +22,7 @@ from rocmax.metrics.variances._effective import effective_sizes
 _ROOM = 1.3  # height of the axes over that of the highest bar: the legend stands above the bars
 
 
-class ScoreDisplay(Display):
+class ScoreDisplay(base.Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
 
     Made by `from_samples`, `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
@@ -98,12 +82,12 @@ class ScoreDisplay(Display):
         """
         bins = check_count("bins", bins, 100_000)
         cls._check(options)
-        models = models_of(samples)
+        models = base.models_of(samples)
         if len(models) > 1:
             raise ValueError(f"y_score must be of one model, got {len(models)}")
         ((title, one),) = models
         data, weight = one.two, one.two.weight
-        mark = None if threshold is None else marked_point(one, threshold, "threshold")
+        mark = None if threshold is None else base.marked_point(one, threshold, "threshold")
         positive, scores = data.positive, oriented(np.asarray(data.score, np.float64), data.lower)  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum does not overflow
@@ -117,18 +101,18 @@ class ScoreDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms on axes, by default those of a new figure."""
-        ax = axes_of(ax)
+        ax = base.axes_of(ax)
         other = bool(ax.patches)  # histograms of another display
         usual = self.pos_label is None or self.pos_label in (1, True)
         positive = "positive" if usual else f"positive ({words.label_text(self.pos_label)})"
-        for label, density, style in zip(("negative", positive), self.densities, looks(ax), strict=False):
+        for label, density, style in zip(("negative", positive), self.densities, base.looks(ax), strict=False):
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
             named = f"{self.name}, {label}" if other and self.name else label
-            ax.stairs(density, self.edges, label=legend_name(named), **style)
+            ax.stairs(density, self.edges, label=base.legend_name(named), **style)
         ax.set_ylim(0.0, max(_ROOM * float(self.densities.max()), ax.get_ylim()[1] if other else 0.0))
         if self.mark is not None and np.isfinite(self.mark.threshold):
-            style = {**DASHED, "color": ink(ax), "alpha": 1, "linewidth": 1.2}
-            ax.axvline(self.mark.threshold, label=mark_name(self.mark), **style)
+            style = {**base.DASHED, "color": base.ink(ax), "alpha": 1, "linewidth": 1.2}
+            ax.axvline(self.mark.threshold, label=base.mark_name(self.mark), **style)
         of = f" of {self.name}" if self.name and not other else ""
         return self._done(ax, f"Score{of}", "Density in the class")
 
@@ -149,7 +133,7 @@ def _edges(scores: F64, bins: int) -> F64:
 
 
 @dataclass(frozen=True, repr=False)
-class ScoredCurve(Drawn):
+class ScoredCurve(base.Drawn):
     """One model's curve: margins, theta(margin), and the area below it, sAUC."""
 
     margins: F64
@@ -157,7 +141,7 @@ class ScoredCurve(Drawn):
     area: float
 
 
-class SROCDisplay(CurveDisplay):
+class SROCDisplay(base.CurveDisplay):
     """Scored-ROC curves (Wu, Flach and Ferri 2007): theta(tau), the share of pairs with s - t > tau.
 
     The curve starts at the strict AUC, at margin 0, and the area below it is sAUC. Both depend on the scale of the
@@ -181,7 +165,7 @@ class SROCDisplay(CurveDisplay):
         """
         cls._check(options)
         curves = []
-        for name, one in models_of(samples, names):
+        for name, one in base.models_of(samples, names):
             data = one.two
             margins, theta = sroc_curve(data.positive, data.score, n_points=n_points, sample_weight=data.weight)
             curves.append(ScoredCurve(name, margins, theta, float(ScoredAUC()(one))))
@@ -204,14 +188,14 @@ class SROCDisplay(CurveDisplay):
 _GAIN = 0.05  # of the net benefit of a perfect model, which is the prevalence: where the axis may end
 
 
-class ProbabilityDisplay(CurveDisplay):
+class ProbabilityDisplay(base.CurveDisplay):
     """Base of the displays of probabilities."""
 
     _prefer = "predict_proba"
     _scores = "y_prob"
 
     @classmethod
-    def from_predictions(cls, y_true: ArrayLike, y_prob: Scores, **options: Any) -> Self:  # type: ignore[override]
+    def from_predictions(cls, y_true: ArrayLike, y_prob: base.Scores, **options: Any) -> Self:  # type: ignore[override]
         """Draw the same for labels and probabilities of the positive class.
 
         Parameters
@@ -223,7 +207,7 @@ class ProbabilityDisplay(CurveDisplay):
 
 
 @dataclass(frozen=True, repr=False)
-class DecisionCurve(Drawn):
+class DecisionCurve(base.Drawn):
     """Net benefit of one model at every threshold, and the lower and upper edge of its band."""
 
     thresholds: F64
@@ -282,10 +266,10 @@ class DecisionCurveDisplay(ProbabilityDisplay):
         grid = _thresholds(thresholds)
         measures = [NetBenefit(float(t), prevalence) for t in grid]
         level = None if confidence_level is None else check_level(confidence_level)
-        two = require_samples(samples).two
+        two = base.require_samples(samples).two
         share = two.totals[0] / sum(two.totals) if prevalence is None else prevalence
         curves = []
-        for name, one in models_of(samples, names):
+        for name, one in base.models_of(samples, names):
             data = one.two
             sizes = [data.totals if level is None else effective_sizes(data, measure) for measure in measures]
             found = [measure.score_interval(data, size) for measure, size in zip(measures, sizes, strict=True)]
@@ -307,15 +291,15 @@ class DecisionCurveDisplay(ProbabilityDisplay):
     def _draw(self, ax: Any, curve: DecisionCurve, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.thresholds, curve.net_benefit, **style)
         if curve.band is not None:
-            fill(ax, (curve.thresholds, *curve.band), style["color"])
+            base.fill(ax, (curve.thresholds, *curve.band), style["color"])
         return line
 
     def _surround(self, ax: Any) -> tuple[str, str]:
         at = self.curves[0].thresholds
         everybody = self.prevalence - (1.0 - self.prevalence) * at / (1.0 - at)
         other = f"act on everybody, prevalence {words.digits(self.prevalence)}"
-        reference(ax, at, everybody, "act on everybody", other)
-        reference(ax, at, np.zeros_like(at), "act on nobody", linestyle="solid")
+        base.reference(ax, at, everybody, "act on everybody", other)
+        base.reference(ax, at, np.zeros_like(at), "act on nobody", linestyle="solid")
         most = max([self.prevalence, *(float(curve.net_benefit.max()) for curve in self.curves)])
         ax.set(xlim=(min(0.0, at[0]), at[-1]), ylim=(-0.25 * most, 1.1 * most))
         return "Threshold probability", "Net benefit"
@@ -336,7 +320,7 @@ def _thresholds(given: ArrayLike | None) -> F64:
 
 
 @dataclass(frozen=True, repr=False)
-class Reliability(Drawn):
+class Reliability(base.Drawn):
     """Bins of one model: mean score, share of positives and its confidence limits; and its Brier score."""
 
     score: F64
@@ -381,11 +365,11 @@ class ReliabilityDisplay(ProbabilityDisplay):
         check_choice("strategy", strategy, ("quantile", "uniform"))
         level = check_level(confidence_level)
         cls._check(options)
-        two = require_samples(samples).two
+        two = base.require_samples(samples).two
         if two.group is not None or (two.weight is not None and two.weight_kind == "sampling"):
             raise ValueError("the intervals of a reliability diagram take neither groups nor sampling weights")
         z = critical(level)
-        curves = [_reliability(name, one.two, n_bins, strategy, z) for name, one in models_of(samples, names)]
+        curves = [_reliability(name, one.two, n_bins, strategy, z) for name, one in base.models_of(samples, names)]
         return cls(curves, pos_label=two.pos_label).plot(**options)
 
     def _label(self, curve: Reliability) -> str:
@@ -401,7 +385,7 @@ class ReliabilityDisplay(ProbabilityDisplay):
 
     def _surround(self, ax: Any) -> tuple[str, str]:
         diagonal = np.concatenate(([0.0], np.geomspace(1e-9, 1.0, 999)))  # straight only on a linear axis
-        reference(ax, diagonal, diagonal, "_diagonal")
+        base.reference(ax, diagonal, diagonal, "_diagonal")
         # Where positives are rare, all bins would lie in one corner.
         most = min(1.0, 1.1 * max(float(np.max([curve.score.max(), curve.high.max()])) for curve in self.curves))
         ax.set(xlim=(-0.01 * most, 1.01 * most), ylim=(-0.01 * most, 1.01 * most), aspect="equal")
