@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import check_choice, shown
 from rocmax._typing import Normalize
@@ -45,8 +46,8 @@ def partial_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, pos_label
-        As of :class:`Samples`.
+    y_true, y_score, pos_label, **reading
+        As of :class:`Samples`; `reading` may be `higher_is_better`, `missing` and `n_jobs`.
     fpr_range, tpr_range, normalize : optional
         As in :class:`PartialAUC` [2]_ [3]_, for "curve". "ranked" takes `fpr_range` and "width" alone.
     max_fpr : float, default=None
@@ -56,8 +57,6 @@ def partial_auc_score(
         Which definition.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; whole numbers with "ranked".
-    **reading
-        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -120,13 +119,11 @@ def tpr_at_fpr_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
-        As of :class:`Samples`.
+    y_true, y_score, sample_weight, pos_label, **reading
+        As of :class:`Samples`; `reading` may be `higher_is_better`, `missing` and `n_jobs`.
     fpr : float in [0, 1]
         The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, so that the result
         is the same for all of these rates; :func:`infer` warns of such an estimate.
-    **reading
-        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -139,8 +136,7 @@ def tpr_at_fpr_score(
     tied scores are called alike.
     """
     key = _core.Measure.tpr_at_fpr(number(fpr, "fpr", "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0))
-    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
-    data = read(tpr_at_fpr_score, y_true, y_score, reading, Order, **of_score).two
+    data = read(tpr_at_fpr_score, y_true, y_score, reading, Order, sample_weight=sample_weight, pos_label=pos_label).two
     return call(_core.measure, data, key, data.threads)
 
 
@@ -163,12 +159,10 @@ def fpr_at_tpr_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
-        As of :class:`Samples`.
+    y_true, y_score, sample_weight, pos_label, **reading
+        As of :class:`Samples`; `reading` may be `higher_is_better`, `missing` and `n_jobs`.
     tpr : float in [0, 1]
         The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive.
-    **reading
-        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -180,8 +174,7 @@ def fpr_at_tpr_score(
     ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, as :func:`tpr_at_fpr_score`.
     """
     key = _core.Measure.fpr_at_tpr(number(tpr, "tpr", "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0))
-    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
-    data = read(fpr_at_tpr_score, y_true, y_score, reading, Order, **of_score).two
+    data = read(fpr_at_tpr_score, y_true, y_score, reading, Order, sample_weight=sample_weight, pos_label=pos_label).two
     return call(_core.measure, data, key, data.threads)
 
 
@@ -204,10 +197,8 @@ def scored_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
-        As of :class:`Samples`.
-    **reading
-        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
+    y_true, y_score, sample_weight, pos_label, **reading
+        As of :class:`Samples`; `reading` may be `higher_is_better`, `missing` and `n_jobs`.
 
     Returns
     -------
@@ -222,17 +213,6 @@ def scored_auc_score(
     """
     of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
     return ScoredAUC()(read(scored_auc_score, y_true, y_score, reading, Order, **of_score))
-
-
-def _as_margins(margin: Any) -> F64:
-    """Check that `margin` is a finite number or a list of them."""
-    try:
-        margins = np.asarray(np.nan if np.iscomplexobj(margin) else margin, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        margins = np.array(np.nan)
-    if margins.ndim > 1 or not np.isfinite(margins).all():
-        raise ValueError(f"margin must be a finite number or a list of them, got {shown(margin)}")
-    return margins
 
 
 def margin_auc_score(
@@ -252,12 +232,10 @@ def margin_auc_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
-        As of :class:`Samples`.
+    y_true, y_score, sample_weight, pos_label, **reading
+        As of :class:`Samples`; `reading` may be `higher_is_better`, `missing` and `n_jobs`.
     margin : float or array-like of shape (n_margins,)
         Finite margins tau.
-    **reading
-        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
@@ -269,9 +247,10 @@ def margin_auc_score(
     ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j (Wu et al., 2007), with differences in
     floating-point arithmetic. ``theta(0)`` is the AUC without ties.
     """
-    margins = _as_margins(margin)
-    of_score = {"sample_weight": sample_weight, "pos_label": pos_label}
-    data = read(margin_auc_score, y_true, y_score, reading, Order, **of_score).two
+    margins = unmasked(margin, "margin")
+    if margins.dtype.kind not in "fiub" or margins.ndim > 1 or not np.isfinite(margins).all():
+        raise ValueError(f"margin must be a finite number or a list of them, got {shown(margin)}")
+    data = read(margin_auc_score, y_true, y_score, reading, Order, sample_weight=sample_weight, pos_label=pos_label).two
     if margins.ndim == 0 or data.many:
         keys = [_core.Measure.margin(tau) for tau in np.atleast_1d(margins)]
         values = [call(_core.measure, data, key, data.threads) for key in keys]
@@ -303,14 +282,12 @@ def sroc_curve(
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label
-        As of :class:`Samples`.
+    y_true, sample_weight, pos_label, **reading
+        As of :class:`Samples`; `reading` may be `higher_is_better`, `missing` and `n_jobs`.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     n_points : int, default=None
         Number of evenly spaced margins; None for every step, at most one per pair.
-    **reading
-        `higher_is_better`, `missing` and `n_jobs`, as of :class:`Samples`.
 
     Returns
     -------
