@@ -42,7 +42,7 @@ class Lines:
         file = frame.f_code.co_filename
         if not file.startswith(PACKAGE):
             return None
-        frame.f_trace_opcodes = frame.f_code.co_qualname.startswith(("atomic.", "last_fit"))
+        frame.f_trace_opcodes = frame.f_code.co_qualname.startswith("atomic.")
         return self._inside
 
     def _inside(self, frame, event, arg):

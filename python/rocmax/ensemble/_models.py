@@ -30,7 +30,7 @@ from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._data import FamilyResult, Folds, HopelessError, Run, composed, quietly
 from rocmax.estimators._base import middle_of_classes
 from rocmax.estimators._kernels import points_of, ranks
-from rocmax.estimators._partial import PartialAUCSVC
+from rocmax.estimators._machine import PartialAUCSVC
 from rocmax.estimators._training import Training
 
 # The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds

@@ -324,8 +324,8 @@ def atomic(fit: Fit) -> Fit:
         kept = {name: value for name, value in before.items() if name not in replaced}
         copy = object.__new__(type(self))
         vars(copy).update(kept)
-        if hasattr(self, "warm_start"):
-            vars(copy)["_last"] = self
+        if hasattr(self, "warm_start") and self.warm_start is not False:
+            vars(copy)["_last"] = self  # the fit to continue
         fit(copy, *args, **kwargs)
         found = vars(copy)
         found.pop("_last", None)
@@ -339,12 +339,6 @@ def atomic(fit: Fit) -> Fit:
 
     fitted.__doc__ = described_fit(fit)
     return cast(Fit, fitted)
-
-
-def last_fit(copy: Any) -> Any:
-    """Return the estimator that a warm start continues, or None; only once, so that callbacks do not keep it alive."""
-    last = vars(copy).pop("_last", None)
-    return last if copy.warm_start else None
 
 
 def warn_if_constant(scores: F64, advice: str = "no feature separates the classes") -> None:

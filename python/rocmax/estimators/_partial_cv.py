@@ -39,8 +39,7 @@ from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, mi
 from rocmax.estimators._callbacks import Task, whole_fit
 from rocmax.estimators._folds import Fold, folds_of, groups_of, thinned
 from rocmax.estimators._kernels import check_landmarks, copied, landmark_design, points_of, ranks
-from rocmax.estimators._machine import CertifiedRanker
-from rocmax.estimators._partial import DEFAULT_CS
+from rocmax.estimators._machine import DEFAULT_CS, CertifiedRanker
 from rocmax.estimators._surrogates import FULL, SURROGATES
 from rocmax.estimators._training import Training, check_surrogate, check_tol
 from rocmax.metrics import PartialAUC
