@@ -19,26 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._checks import samples as checks
 from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated, in_memory
-from rocmax._checks.samples import (
-    F64,
-    PAIRS,
-    complete,
-    in_caller_direction,
-    marked,
-    number,
-    one_column,
-    oriented,
-    require_finite,
-    require_labels,
-    require_sum,
-    require_weights,
-    scores,
-    weights,
-)
 from rocmax._parameters import check_choice, check_flag, shown
-from rocmax._typing import Alternative, MethodName, Missing, WeightKind
+from rocmax._typing import F64, Alternative, MethodName, Missing, WeightKind
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.measures import as_measure
@@ -53,7 +38,7 @@ from rocmax.metrics.samples._sample import Sample, as_sample, vertices
 
 _Labels = frozenset[Any]  # that occur where all parts must agree about them: without pos_label
 _NONE: F64 = np.empty((4, 0))
-_PAIRS = [{*pair} for pair in PAIRS]
+_PAIRS = [{*pair} for pair in checks.PAIRS]
 _WAITING = 1 << 15  # samples that wait to be sorted together
 _FEW = 1 << 13  # bins that are never pooled
 _UNKNOWN = (np.inf, -np.inf)  # the extent of no scores
@@ -104,18 +89,6 @@ def reduced(runs: tuple[F64, ...], max_error: float) -> F64:
 def _is_exact(bins: F64) -> bool:
     """Whether every bin has one score."""
     return bool((bins[0] == bins[1]).all())
-
-
-def _class_counts(values: Any, n_scores: int, name: str) -> F64:
-    counts = weights(values, n_scores, name)
-    wrong = ~(np.isfinite(counts) & (counts >= 0))
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise ValueError(
-            f"{name} must be counts of 0 or more, got {counts[index]:g} at index {index}; count labels by comparison,"
-            " such as sum(CASE WHEN y = 1 THEN 1 ELSE 0 END)"
-        )
-    return counts
 
 
 def _distinct_labels(y: NDArray[Any]) -> list[Any]:
@@ -328,7 +301,7 @@ class ROCAccumulator:
         missing: Missing = "raise",
     ) -> None:
         if max_error is not None:
-            max_error = number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
+            max_error = checks.number(max_error, "max_error", "in (0, 0.5) or None", lambda value: 0.0 < value < 0.5)
         self.max_error = max_error
         check_choice("missing", missing, ("raise", "drop"))
         self.pos_label = pos_label
@@ -398,13 +371,16 @@ class ROCAccumulator:
         """
         found = cls(pos_label=pos_label, higher_is_better=higher_is_better)
         score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
-        given = scores(score, "score")
+        given = checks.scores(score, "score")
         value = given.astype(np.float64, copy=False)
         if value.ndim != 1:
             raise ValueError(f"score must be one-dimensional, got an array of shape {value.shape}")
-        counts = [_class_counts(each, len(value), name) for name, each in (("n_pos", n_pos), ("n_neg", n_neg))]
-        require_finite(value, "score", "leave samples without a score out (WHERE score IS NOT NULL)")
-        bins = _binned(oriented(value, not higher_is_better), *counts)
+        counts = []
+        for name, each in (("n_pos", n_pos), ("n_neg", n_neg)):
+            counts.append(checks.weights(each, len(value), name))
+            checks.require_weights(counts[-1], name)
+        checks.require_finite(value, "score", "leave samples without a score out (WHERE score IS NOT NULL)")
+        bins = _binned(checks.oriented(value, not higher_is_better), *counts)
         found._shared.add(_State(narrow=given.dtype == np.float32 or not len(given)), bins)
         return found
 
@@ -456,15 +432,15 @@ class ROCAccumulator:
             given |= {} if sample_weight is None else {"sample_weight": sample_weight}
             return self.merge(accumulated(partial(ROCAccumulator, **self._options()), given))
         held: dict[str, Any] = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
-        (y_true, y_score, sample_weight), n_dropped = complete(self.missing, may_be_empty=True, **held)
+        (y_true, y_score, sample_weight), n_dropped = checks.complete(self.missing, may_be_empty=True, **held)
         positive, labels = self._positive(unmasked(y_true, "y_true"))
-        score = scores(y_score)
+        score = checks.scores(y_score)
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
-        weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        require_finite(score, "y_score")
-        require_weights(weight)
-        score = oriented(score, not self.higher_is_better)
+        weight = None if sample_weight is None else checks.weights(sample_weight, len(positive))
+        checks.require_finite(score, "y_score")
+        checks.require_weights(weight)
+        score = checks.oriented(score, not self.higher_is_better)
         part = _State(seen=labels, n_dropped=n_dropped, narrow=score.dtype == np.float32 or not len(score))
         if len(positive) < _WAITING:
             self._shared.wait(part, positive, score, weight)
@@ -515,7 +491,8 @@ class ROCAccumulator:
             several scores one half is placed at either end. Without `higher_is_better` thresholds ascend, from -inf.
         """
         score, pos, neg = self.middle().curve().steps()
-        return *vertices(pos, neg), in_caller_direction(np.concatenate([[np.inf], score]), not self.higher_is_better)
+        thresholds = np.concatenate([[np.inf], score])
+        return *vertices(pos, neg), checks.in_caller_direction(thresholds, not self.higher_is_better)
 
     def result(
         self,
@@ -591,15 +568,15 @@ class ROCAccumulator:
             weight = f"weights of {pos.sum():g} and {neg.sum():g}"
             raise ValueError(f"update must have had positives{of} and negatives before a result, got {weight}")
         for of_class in (pos, neg):
-            require_sum(of_class)
+            checks.require_sum(of_class)
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
     def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], _Labels]:
         """Mark the positive samples, and return the labels that occur where all parts must agree about them."""
-        y = one_column(y, "y_true")
-        require_labels(y, "y_true")
+        y = checks.one_column(y, "y_true")
+        checks.require_labels(y, "y_true")
         if self.pos_label is not None:
-            return plain(marked(y, self.pos_label, "y_true")), frozenset()
+            return plain(checks.marked(y, self.pos_label, "y_true")), frozenset()
         if not len(y):
             return np.zeros(0, dtype=bool), frozenset()
         try:

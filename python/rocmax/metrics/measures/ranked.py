@@ -13,15 +13,8 @@ from rocmax.metrics._words import rate
 from rocmax.metrics.intervals import _inversion as inversion
 from rocmax.metrics.intervals._interval import Gain, Law, Limits, of_models
 from rocmax.metrics.intervals._score import slope_of
-from rocmax.metrics.measures._ranking import (
-    Ranking,
-    along,
-    by_prevalence,
-    centred_squares,
-    from_here,
-    parts_of,
-    quotient,
-)
+from rocmax.metrics.measures import _ranking
+from rocmax.metrics.measures._ranking import Ranking, centred_squares, parts_of, quotient
 from rocmax.metrics.measures.auc import too_few
 from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call
@@ -194,7 +187,7 @@ class AveragePrecision(MeanMeasure):
         return value, np.asarray(squares)
 
     def by_totals(self, sample: Sample) -> tuple[float, float]:
-        return by_prevalence(self, sample) if self.prevalence is None else (0.0, 0.0)
+        return _ranking.by_prevalence(self, sample) if self.prevalence is None else (0.0, 0.0)
 
     def gain(self, prevalence: float, width: float) -> Gain:
         pi = prevalence if self.prevalence is None else self.prevalence
@@ -281,7 +274,7 @@ class LogAUC(MeanMeasure, RankedMeasure):
         of_end = np.where(length * run < 1e-6 * start, (first + last) / 2 * whole, of_end)
         of_start = whole - of_end
         width = np.log1p((self.high - self.low) / self.low)
-        return along(run, of_start, of_end) / width, -along(rise, of_start, of_end) / width
+        return _ranking.along(run, of_start, of_end) / width, -_ranking.along(rise, of_start, of_end) / width
 
     def near(self, sizes: tuple[float, float]) -> float:
         return min(sizes[0], sizes[1] * self.high)
@@ -388,12 +381,12 @@ class RIE(MeanMeasure, RankedMeasure):
         by_start, by_end = (
             np.where(narrow, half, quotient(change, width)) for change in (mean - alpha * first, alpha * last - mean)
         )
-        moved = from_here(a * (by_start + by_end)) - a * by_start
+        moved = _ranking.from_here(a * (by_start + by_end)) - a * by_start
         scale = -np.expm1(-alpha)
         return (mean + pi * moved) / scale, (1.0 - pi) * moved / scale
 
     def by_totals(self, sample: Sample) -> tuple[float, float]:
-        return by_prevalence(self, sample)
+        return _ranking.by_prevalence(self, sample)
 
     def near(self, sizes: Counts) -> float:
         # Positives that rank among negatives flatten the whole curve, not its top.

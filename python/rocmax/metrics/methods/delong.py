@@ -8,19 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics.intervals._interval import (
-    FEW,
-    Law,
-    Limits,
-    Tails,
-    either,
-    last_held,
-    of_share,
-    satterthwaite,
-    tails_of,
-    wald_limits,
-    within,
-)
+from rocmax.metrics.intervals import _interval
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails
 from rocmax.metrics.measures.auc import CurveMeasure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
@@ -74,13 +63,13 @@ def newcombe_limits(auc: F64, one: Any, more: Any) -> Limits:
         def gap(a: F64) -> F64:
             return np.asarray(z * np.sqrt(newcombe_variance(a, one, more)) - np.abs(a - auc))
 
-        low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
+        low, high = (_interval.last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
         return low, high
 
     def tails(null: float) -> Tails:
-        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), one, more)), Law())
+        return _interval.tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), one, more)), Law())
 
-    return Limits(ends, within(0.0, 1.0, tails))
+    return Limits(ends, _interval.within(0.0, 1.0, tails))
 
 
 @dataclass(frozen=True)
@@ -105,7 +94,8 @@ class _ByComponents(Method):
     ) -> Interval:
         """Return the interval from the parts of either class in the variance, of at most `most` degrees of freedom."""
         variance = np.maximum(np.sum(parts, axis=0), 0.0)
-        return Interval(estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), self.name)
+        limits = _interval.wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds)
+        return Interval(estimate, variance, limits, self.name)
 
 
 @dataclass(frozen=True)
@@ -179,7 +169,7 @@ def logit(
 ) -> tuple[Limits, str | None]:
     """Return the limits that :class:`LogitDeLong` describes, and the name of the method if another gives all."""
     variance = np.sum(parts, axis=0)
-    freedom = np.minimum(satterthwaite(parts, [np.asarray(size) - 1.0 for size in sizes]), most)
+    freedom = np.minimum(_interval.satterthwaite(parts, [np.asarray(size) - 1.0 for size in sizes]), most)
     limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     fewest = np.minimum.reduce(list(sizes))
     if not measure.counts_pairs:
@@ -188,13 +178,13 @@ def logit(
         least, most_value = measure.bounds
         believed = measure.least_variance * (estimate - least) * (most_value - estimate) / fewest
         flat = ~inside | (variance < believed)
-        return either(flat, of_share(estimate, fewest, measure.bounds), limits), "wilson" if flat.all() else None
+        of_flat = _interval.of_share(estimate, fewest, measure.bounds)
+        return _interval.either(flat, of_flat, limits), "wilson" if flat.all() else None
     # With several classes, the smallest is compared with all others.
     others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
     few = ~inside | (fewest < FEW)
-    return either(
-        few, newcombe_limits(estimate, *per_pair((fewest, others))), limits
-    ), "newcombe" if few.all() else None
+    of_few = newcombe_limits(estimate, *per_pair((fewest, others)))
+    return _interval.either(few, of_few, limits), "newcombe" if few.all() else None
 
 
 def log_odds(
@@ -227,9 +217,9 @@ def log_odds(
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.where(inside, scale(share) - scale(at), share - at)
         known = np.where(inside, np.where(certain, error, np.inf), 0.0)
-        return tails_of(distance, known, Law(freedom))
+        return _interval.tails_of(distance, known, Law(freedom))
 
-    return Limits(ends, within(least, most, tails)), inside
+    return Limits(ends, _interval.within(least, most, tails)), inside
 
 
 @dataclass(frozen=True)
@@ -249,7 +239,8 @@ class Obuchowski(Method):
         from rocmax.metrics.variances._binormal import fitted_variance  # scipy takes a while to import
 
         estimate, variance = measure.estimates(data), fitted_variance(data, measure)
-        return Interval(estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), self.name)
+        limits = _interval.wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds)
+        return Interval(estimate, variance, limits, self.name)
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
