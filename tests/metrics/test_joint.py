@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg, stats
 
 from rocmax.metrics import Bootstrap, PartialAUC, PrecisionAt, TPRAtFPR, compare
-from rocmax.metrics.intervals._joint import joint_test
+from rocmax.metrics.intervals._hypothesis import joint_test
 
 Y = np.repeat([0, 1], 10)
 

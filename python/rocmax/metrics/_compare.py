@@ -27,8 +27,8 @@ from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Que
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
 from rocmax.metrics.methods.defaults import Profile, default_method, jointly, own_intervals
 from rocmax.metrics.methods.delong import Obuchowski
-from rocmax.metrics.methods.mcnemar import McNemar, Venkatraman
 from rocmax.metrics.methods.planned import Planned
+from rocmax.metrics.methods.score import McNemar, Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples

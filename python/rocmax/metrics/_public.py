@@ -13,7 +13,7 @@ from rocmax.metrics._power import (
     auc_sample_size as auc_sample_size,
     detectable_auc as detectable_auc,
 )
-from rocmax.metrics.intervals._joint import JointTest as JointTest
+from rocmax.metrics.intervals._hypothesis import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold, NetBenefit as NetBenefit
 from rocmax.metrics.measures.auc import AUC as AUC, MarginAUC as MarginAUC, ScoredAUC as ScoredAUC
 from rocmax.metrics.measures.base import Measure as Measure
@@ -41,9 +41,8 @@ from rocmax.metrics.methods.delong import (
     Obuchowski as Obuchowski,
     Wu as Wu,
 )
-from rocmax.metrics.methods.mcnemar import Venkatraman as Venkatraman
 from rocmax.metrics.methods.planned import LabelPlan as LabelPlan, label_plan as label_plan
-from rocmax.metrics.methods.score import Score as Score
+from rocmax.metrics.methods.score import Score as Score, Venkatraman as Venkatraman
 from rocmax.metrics.reader_study._analysis import mrmc_analysis as mrmc_analysis
 from rocmax.metrics.reader_study._froc import froc_curve as froc_curve, froc_readings as froc_readings
 from rocmax.metrics.reader_study._power import mrmc_power as mrmc_power, mrmc_sample_size as mrmc_sample_size

@@ -15,8 +15,7 @@ from rocmax.metrics.methods.base import Interval, Known, Method, Query
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.defaults import Profile, default_method
 from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Newcombe, Obuchowski, Wu
-from rocmax.metrics.methods.mcnemar import McNemar, McNemarMidP, Venkatraman
-from rocmax.metrics.methods.score import Score
+from rocmax.metrics.methods.score import McNemar, McNemarMidP, Score, Venkatraman
 from rocmax.metrics.samples._classes import Classes, comparisons
 from rocmax.metrics.samples._sample import Sample
 from rocmax.metrics.samples._samples import Samples

@@ -15,9 +15,8 @@ from rocmax._parameters import check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import Alternative
 from rocmax.metrics._references import cited
-from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, parse_hypothesis
+from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, f_tail, parse_hypothesis
 from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
-from rocmax.metrics.intervals._joint import f_tail
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures._ranking import influence_of
 from rocmax.metrics.measures.auc import CurveMeasure

@@ -13,7 +13,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import ADJUSTMENTS, Source
-from rocmax.metrics.intervals._joint import JointTest, joint_test
+from rocmax.metrics.intervals._hypothesis import JointTest, joint_test
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.results._result import Measured, table
 

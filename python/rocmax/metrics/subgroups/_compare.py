@@ -9,9 +9,8 @@ import numpy as np
 from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import ADJUSTMENTS
-from rocmax.metrics.intervals._hypothesis import adjusted
+from rocmax.metrics.intervals._hypothesis import adjusted, joint_test
 from rocmax.metrics.intervals._interval import satterthwaite
-from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import MeanMeasure
 from rocmax.metrics.methods.base import Covariance, Query, joined

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.metrics.intervals import _interval as intervals
+from rocmax.metrics.intervals._hypothesis import f_tail, freedom_of_parts, joint_test
 from rocmax.metrics.intervals._interval import Law, Limits, Tails, either, satterthwaite
-from rocmax.metrics.intervals._joint import f_tail, freedom_of_parts, joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval
