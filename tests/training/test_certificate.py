@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from certified import CHECKER, samples, sealed
 from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, Certificate, PartialAUCSVC, PartialAUCSVCCV, _core
+from rocmax.estimators._surrogates import Arrangement, Pairs
 from rocmax.risks import hinge, ramp
-from rocmax.solvers._proof import Arrangement, Pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
 

@@ -21,10 +21,9 @@ from rocmax.designs import KERNELS, Design, Kernel, is_dask, plain_coefficients
 from rocmax.designs._blocks import row_blocks, slices
 from rocmax.estimators._base import Data
 from rocmax.estimators._kernels import kernel_design
-from rocmax.estimators._surrogates import PROVEN, SURROGATES, Convex
+from rocmax.estimators._surrogates import PROVEN, SURROGATES, Arrangement, Convex, Pairs
 from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._objective import relative_gap
-from rocmax.solvers._proof import Arrangement, Pairs
 from rocmax.solvers.least_squares import squares
 
 # Values of a list that are digested at a time.
