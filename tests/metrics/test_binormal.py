@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC
-from rocmax.metrics.variances._binormal import _derivatives
+from rocmax.metrics.measures._smooth import _derivatives
 
 
 def area(a, b, low, high):

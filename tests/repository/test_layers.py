@@ -28,7 +28,6 @@ METRICS = [
     "_compare",
     "_check_measure",
     "_band",
-    "_permutation",
     "_threshold_rules",
     "_operating_point",
     "_power",

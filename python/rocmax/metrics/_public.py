@@ -1,12 +1,16 @@
 """Public names of the package, one a line; each is imported when it is first used."""
 
 from rocmax.metrics._accumulator import ROCAccumulator as ROCAccumulator
-from rocmax.metrics._band import ROCBand as ROCBand, roc_band as roc_band
+from rocmax.metrics._band import (
+    PermutationTest as PermutationTest,
+    ROCBand as ROCBand,
+    permutation_test as permutation_test,
+    roc_band as roc_band,
+)
 from rocmax.metrics._check_measure import check_measure as check_measure
 from rocmax.metrics._compare import compare as compare
 from rocmax.metrics._infer import cross_validated_auc as cross_validated_auc, infer as infer
 from rocmax.metrics._operating_point import OperatingPoint as OperatingPoint, operating_point as operating_point
-from rocmax.metrics._permutation import PermutationTest as PermutationTest, permutation_test as permutation_test
 from rocmax.metrics._power import (
     SampleSize as SampleSize,
     auc_power as auc_power,

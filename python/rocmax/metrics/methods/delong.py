@@ -236,7 +236,7 @@ class Obuchowski(Method):
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
-        from rocmax.metrics.variances._binormal import fitted_variance  # scipy takes a while to import
+        from rocmax.metrics.measures._smooth import fitted_variance  # scipy takes a while to import
 
         estimate, variance = measure.estimates(data), fitted_variance(data, measure)
         limits = _interval.wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds)
@@ -245,6 +245,6 @@ class Obuchowski(Method):
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
-        from rocmax.metrics.variances._binormal import fitted_covariance
+        from rocmax.metrics.measures._smooth import fitted_covariance
 
         return Covariance(measure.estimates(data), fitted_covariance(data, measure))

@@ -19,6 +19,7 @@ from rocmax.metrics.intervals._hypothesis import Hypothesis, Question, f_tail, p
 from rocmax.metrics.intervals._interval import Law, Limits, wald, wald_limits
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures._ranking import influence_of
+from rocmax.metrics.measures._smooth import fitted_covariance
 from rocmax.metrics.measures.auc import CurveMeasure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import refusal
@@ -28,7 +29,6 @@ from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._reading import in_order
 from rocmax.metrics.samples._sample import Sample, check_variance, n_distinct
-from rocmax.metrics.variances._binormal import fitted_covariance
 from rocmax.metrics.variances._components import of_clusters
 from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
