@@ -166,8 +166,6 @@ class OperatingPoint(Unpacked):
     def _found(self, name: str) -> str:
         """Return a rate or a ratio with its interval in words."""
         both, value, of = getattr(self, f"{name}_interval"), getattr(self, name), words.rate(name)
-        if name.startswith("lr_"):
-            of = words.Rate("LR+" if name == "lr_positive" else "LR-")
         form = words.Notation(None if of.name[:2] == "LR" and value >= _LARGE else words.UNKNOWN, of)
         return f"{of.name} {words.digits(value, form)} ({words.confident(self.confidence_level, both, form)})"
 
@@ -211,7 +209,7 @@ class OperatingPoint(Unpacked):
 
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
-            n, rows = np.size(self.threshold), self._table(self._rows(_LISTED), ("tpr", "fpr"), ("ppv", "npv"))
+            n, rows = np.size(self.threshold), self._table("ppv", "npv")
             more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
             head = f"{n:,} threshold{'s' * (n > 1)}, {self._fixed()}; {words.level(self.confidence_level)} in brackets"
             if self.guarantee is not None:
@@ -220,10 +218,9 @@ class OperatingPoint(Unpacked):
             return [head, *words.text_table(rows), *more, f"PPV and NPV {self._at_prevalence}"]
         return [f"threshold {self._where()}, {self._fixed()}", self._rates(), self._worth()]
 
-    def _table(
-        self, rows: list[dict[str, Any]], names: tuple[str, ...], plain: tuple[str, ...] = ()
-    ) -> list[dict[str, str]]:
-        """Return a printed table: counts and estimates, of `names` with intervals, an empty cell for 0 / 0."""
+    def _table(self, *others: str) -> list[dict[str, str]]:
+        """Return a printed table: counts, rates with intervals and other estimates, an empty cell for 0 / 0."""
+        rows = self._rows(_LISTED)
         columns = {"criterion": [row["criterion"] for row in rows]} if isinstance(self.criterion, list) else {}
         columns["threshold"] = [f"{self._at_most}{row['threshold']:.6g}" for row in rows]
         if self.threshold_interval is not None:
@@ -231,8 +228,8 @@ class OperatingPoint(Unpacked):
             columns["threshold"] = list(map("".join, zip(columns["threshold"], ends, strict=True)))
         columns["alerts"] = [words.count(row["tp"] + row["fp"]) for row in rows]
         columns["caught"] = [words.count(row["tp"]) for row in rows]
-        for name in (*names, *plain):
-            limits = [None if name in plain else (row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
+        for name in ("tpr", "fpr", *others):
+            limits = [None if name in others else (row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
             form = words.Notation(words.UNKNOWN, words.rate(name))
             columns[name] = words.beside([row[name] for row in rows], limits, [form] * len(rows))
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -241,7 +238,7 @@ class OperatingPoint(Unpacked):
         if not np.ndim(self.threshold):
             return [f"At the threshold {self._where()} {self._rates()}; {self._worth()} ({basis})"]
         n, (tpr, fpr) = np.size(self.threshold), (words.rate(name).name for name in ("tpr", "fpr"))
-        rows = enumerate(self._table(self._rows(_LISTED), ("tpr", "fpr")))
+        rows = enumerate(self._table())
         each = [f"{row['threshold']} ({self._chosen(k)}): {tpr} {row['tpr']}, {fpr} {row['fpr']}" for k, row in rows]
         each += ["..."] if n > _LISTED else []
         head = f"At {n:,} threshold{'s' * (n > 1)} ({words.level(self.confidence_level)} in brackets; {basis})"

@@ -85,15 +85,11 @@ _HEADS = {
     "pvalue_difference": "adjusted p of the difference",
     "n_pos": "positives",
     "n_neg": "negatives",
-    "tpr": "sensitivity",
-    "fpr": "FPR",
-    "ppv": "PPV",
-    "npv": "NPV",
-    "lr_positive": "LR+",
-    "lr_negative": "LR-",
+    "TPR": "sensitivity",
 }
-_RATES = ("tpr", "fpr", "specificity", "ppv", "npv")
-_UNBOUNDED = ("lr_positive", "lr_negative", "threshold")
+_RATIOS = {"lr_positive": Rate("LR+"), "lr_negative": Rate("LR-")}
+_RATES = ("tpr", "fpr", "specificity", "ppv", "npv", *_RATIOS)
+_UNBOUNDED = (*_RATIOS, "threshold")
 _SPOKEN: ContextVar[tuple[Style, float, bool]] = ContextVar("spoken", default=("rates", math.nan, False))
 
 
@@ -118,7 +114,7 @@ def rate(name: str) -> Rate:
     """Return a rate, such as "fpr", in the words of the style; "" is a number that is no rate."""
     now, n_neg, percent = _SPOKEN.get()
     usual = Rate(name.upper() if len(name) == 3 else name.replace("_", " "), unit=" %" if name else "")
-    found = _STYLES[now].get(name, usual)
+    found = (_STYLES[now] | _RATIOS).get(name, usual)
     if found.name == "false alerts":
         found = usual if math.isnan(n_neg) else found._replace(slope=n_neg)
     return found if percent else found._replace(unit="")
@@ -416,8 +412,8 @@ def journal(
         form = Notation(places, of.change if name == "difference" else of)
         cells = [_journal_cell(name, *value, form) for value in values]
         if any(cells):
-            head = measure if name == "estimate" else _HEADS.get(name, name)
-            head = of.name if name in _RATES and style() != "rates" else head
+            own = of.name if name in _RATES else name
+            head = measure if name == "estimate" else _HEADS.get(own, own)
             with_ends = f"{name}_low" in renamed[0] and confidence is not None
             columns[f"{head} ({level(confidence)})" if with_ends and confidence is not None else head] = cells
     if all(row.get("pvalue_adjusted") == row.get("pvalue") for row in renamed):

@@ -327,9 +327,8 @@ class Results(Result):
 
 def measures_of(measure: Any) -> list[Measure]:
     """Return one measure, or those of a list, by their values or names."""
-    if isinstance(measure, (list, tuple)) and not measure:
-        raise ValueError("measure must be a Measure, a name, or a list of at least one, got an empty list")
-    return [as_measure(one) for one in (measure if isinstance(measure, (list, tuple)) else [measure])]
+    several = isinstance(measure, (list, tuple)) and len(measure) > 0
+    return [as_measure(one) for one in (measure if several else [measure])]
 
 
 def put_together(found: list[Any], measure: Any) -> Any:

@@ -145,11 +145,8 @@ class Result:
             near = "" if name.startswith("_") else meant(name, dir(self))
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
 
-    def __str__(self) -> str:
-        return "\n".join([*self._lines(), "; ".join(self._basis())])
-
     def __repr__(self) -> str:
-        return str(self)
+        return "\n".join([*self._lines(), "; ".join(self._basis())])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result) or type(other) is not type(self):
