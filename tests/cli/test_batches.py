@@ -50,19 +50,9 @@ ASKED: list[list[Any]] = [
 ]
 
 
-COMPARED: list[list[Any]] = [
-    ["--score", "s", "t"],
-    ["--score", "s", "t", "late", "--fpr", 0, 0.1],
-    ["--score", "s", "late", "t", "--weight", "w", "--measure", "average_precision", "bedroc", "tpr_at_fpr:0.1"],
-    ["--score", "t", "s", "--lower", "t", "--confidence", 0.9],
-    ["--score", "hole", "s", "--missing", "drop"],
-    ["--score", "hole", "s", "--label", "coded", "--weight", "light", "--missing", "drop", "--missing-values", "NA"],
-]
-
-
-def counted_and_whole(run: Run, command: str, path: Path, asked: list[Any]) -> tuple[Any, Any]:
-    """Return what a command says in JSON of a file counted in batches, exactly, and of the file read whole."""
-    asked = [command, path, "--label", "y", "--positive", "sick", "--json", *asked]
+def counted_and_whole(run: Run, path: Path, asked: list[Any]) -> tuple[Any, Any]:
+    """Return what `evaluate` says in JSON of a file counted in batches, exactly, and of the file read whole."""
+    asked = ["evaluate", path, "--label", "y", "--positive", "sick", "--json", *asked]
     whole = json.loads(run(*asked)[1])
     with using(batch_rows=256, counted_rows=0):
         found = json.loads(run(*asked)[1])
@@ -80,7 +70,7 @@ def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_pat
     frame.write_parquet(path) if suffix == "parquet" else frame.write_csv(
         path, separator="\t" if suffix == "tsv" else ","
     )
-    found, whole = counted_and_whole(run, "evaluate", path, asked)
+    found, whole = counted_and_whole(run, path, asked)
     for name in ("n_samples", "n_positive", "n_dropped", "positive", "lower", "weight_kind", "notes"):
         assert found[name] == whole[name], name
     for one, other in zip(found["models"], whole["models"], strict=True):
@@ -99,73 +89,6 @@ def close(found: dict[str, Any], expected: dict[str, Any]) -> bool:
     for name in ("method", "n_pos", "n_neg", "n_samples", "weight_kind"):
         assert str(found[name]) == str(expected[name]), name  # 3 rows are not 3.0 rows
     return bool(np.allclose(*numbers, rtol=1e-9, atol=1e-12))
-
-
-@pytest.mark.parametrize("suffix", cases(["csv"], ["csv", "parquet"]))
-@pytest.mark.parametrize("asked", COMPARED, ids=lambda asked: " ".join(map(str, asked)))
-def test_compare_reads_twice_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
-    frame = table(np.random.default_rng(5))
-    path = tmp_path / f"d.{suffix}"
-    frame.write_parquet(path) if suffix == "parquet" else frame.write_csv(path)
-    found, whole = counted_and_whole(run, "compare", path, asked)
-    assert_same(found, whole)
-
-
-def test_a_method_is_the_same_in_a_large_file(tmp_path: Path, run: Run) -> None:
-    table(np.random.default_rng(5)).write_csv(path := tmp_path / "d.csv")
-    for method in ("delong", "profile"):
-        asked = [
-            "compare",
-            path,
-            "--label",
-            "y",
-            "--positive",
-            "sick",
-            "--score",
-            "s",
-            "t",
-            "--method",
-            method,
-            "--json",
-        ]
-        whole = json.loads(run(*asked)[1])
-        with using(batch_rows=256, counted_rows=0):
-            found = json.loads(run(*asked)[1])
-        assert ("error_bounds" in found) == (method == "profile")
-        assert_same({name: value for name, value in found.items() if name != "error_bounds"}, whole)
-
-
-def test_pooled_scores_compare_within_their_error(small: None, tmp_path: Path, run: Run, limits: Limits) -> None:
-    rng = np.random.default_rng(6)
-    y = rng.random(60_000) < 0.2
-    s, t = rng.normal(size=(2, len(y))) + y
-    pl.DataFrame({"y": y, "s": s, "t": s + 0.3 * t}).write_parquet(tmp_path / "d.parquet")
-    asked = ["compare", tmp_path / "d.parquet", "--label", "y", "--score", "s", "t", "--fpr", 0, 0.1, "--json"]
-    with using(counted_rows=10 * len(y)):
-        whole = json.loads(run(*asked)[1])
-    limits(batch_rows=5000, counted_error=1e-3)
-    code, out, err = run(*asked)
-    found = json.loads(out)
-    bounds = found["error_bounds"].values()
-    assert code == 0 and 0 < max(bounds) <= 1e-3 and "may be off by" in err
-    for one, other in zip(found["comparisons"], whole["comparisons"], strict=True):
-        assert abs(one["difference"] - other["difference"]) < 2e-3
-        assert one["standard_error"] == pytest.approx(other["standard_error"], rel=0.01)
-
-
-def assert_same(found: Any, expected: Any) -> None:
-    """Assert that what JSON says is the same, numbers up to rounding."""
-    if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for name, value in expected.items():
-            assert_same(found[name], value)
-    elif isinstance(expected, list):
-        for one, other in zip(found, expected, strict=True):
-            assert_same(one, other)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
-    else:
-        assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -280,7 +203,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.xdist_group("large")
-@pytest.mark.parametrize("command", ["evaluate", "compare", "score"])
+@pytest.mark.parametrize("command", ["evaluate", "score"])
 def test_memory_does_not_grow_with_the_rows(command: str, large: Path, tmp_path: Path, run: Run) -> None:
     """One process reads the small file, then the large one: its peak is as high."""
     pytest.importorskip("resource")
@@ -291,7 +214,6 @@ def test_memory_does_not_grow_with_the_rows(command: str, large: Path, tmp_path:
         data = str(large / f"{n}.parquet")
         ways = {
             "evaluate": ["evaluate", data, "--label", "y", "--score", "s"],
-            "compare": ["compare", data, "--label", "y", "--score", "s", "t"],
             "score": ["score", str(tmp_path / "m"), data, "--out", str(tmp_path / "out.parquet")],
         }
         asked.append(ways[command])

@@ -1,17 +1,16 @@
 """Rows with labels and columns of scores, which commands measure: in memory, or counted if the file is large."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._checks.samples import oriented
 from rocmax._cli import _labels as classes, _report as report, _table as table, plan
 from rocmax._cli._output import Failure, log, reading
 from rocmax._cli._parser import Compare, Evaluate, Scores, is_count
@@ -22,7 +21,6 @@ from rocmax._tables._forms import Note, of_rows
 from rocmax._tables._suspects import n_copies, suspect_notes
 from rocmax.metrics import (
     AUC,
-    Comparison,
     Inference,
     LabelPlan,
     Measure,
@@ -35,9 +33,7 @@ from rocmax.metrics import (
     infer,
     operating_point,
 )
-from rocmax.metrics._compare import SecondPass
 from rocmax.metrics._infer import warn_below_chance
-from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments, not_counts
 
@@ -308,10 +304,9 @@ def _fits_in_counts(arguments: Scores) -> bool:
     """Whether the file is too large for memory, and counts of the scores are all that is needed."""
     given = arguments
     every_row = given.groups or given.per or given.at or given.report or given.plot or given.by or given.plan
-    counts = not every_row and given.weights_are != "sampling" and given.method in (None, "profile")
-    if isinstance(given, Compare):
-        counts &= all(Trait.COMPONENTS in measure.traits for measure in measures(given))
-    return counts and _rows_in_file(given.data) > settings().counted_rows
+    if every_row or given.weights_are == "sampling" or isinstance(given, Compare):
+        return False
+    return _rows_in_file(given.data) > settings().counted_rows
 
 
 def _rows_in_file(path: str) -> int:
@@ -329,7 +324,6 @@ class Counted(Scored):
     """The counts of each column of scores; `labels` are those of the distinct texts or values in the file."""
 
     columns: dict[str, ROCAccumulator]
-    wanted: table.ColumnRequest
     n_weighted: int = 0  # rows of weight above 0
 
     @property
@@ -357,51 +351,6 @@ class Counted(Scored):
             return {"weight_kind": "frequency", "n_samples": self.n_weighted, **label}
         return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive, **label}
 
-    def compare(self, options: Compare, measures: Sequence[Measure]) -> list[Comparison]:
-        """Compare the columns by each measure: the rows are read again, for the products of their components."""
-        second, lows = SecondPass(self.columns, measures), self.arguments.lows
-        for part in self.parts():
-            scores = {name: oriented(of, name in lows) for name, of in part.columns.items()}
-            second.add(part.positive, scores, part.weight)
-        how: Any = {"confidence_level": options.confidence, "adjust": "holm"}
-        how["lower"] = np.array([name in lows for name in self.columns])
-        results = []
-        for k, measure in enumerate(measures):
-            with report.warned(measure.short, self.notes):
-                results.append(replace(second.compare(k, **how), **self._rows()))
-        # Counting may change a difference of AUCs by more than a tenth of a standard error.
-        off = sum(sorted(one.error_bound for one in self.columns.values())[-2:])
-        least = min((float(pair.standard_error) for one in results for pair in one.pairs), default=np.inf)
-        if off > least / 10:
-            text = (
-                f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values do"
-                f" not include; the smallest standard error is {least:.0e}"
-            )
-            log(text)
-            self.notes.warnings.append(text)
-        return results
-
-    def parts(self) -> Iterator["_Part"]:
-        """Yield the rows in batches."""
-        arguments, form, weighed, before = self.arguments, self.wanted.form, self.arguments.weight, 0
-        for frame, _ in table.batches(arguments.data, self.wanted):
-            frame, n_dropped = classes.clean(frame, list(self.wanted.needed or ()), arguments, form, before)
-            label = table.column(frame, arguments.label)
-            weight = None if weighed is None else table.weights(frame, weighed, before)
-            scores = {name: table.scores(frame, name, before) for name in self.columns}
-            yield _Part(self.labels.mark(label), scores, weight, n_dropped, classes.counts(label))
-            before += len(frame) + n_dropped
-
-
-class _Part(NamedTuple):
-    """Some rows."""
-
-    positive: NDArray[np.bool_]
-    columns: dict[str, NDArray[Any]]
-    weight: NDArray[np.float64] | None
-    n_dropped: int
-    labels: classes.Counts
-
 
 def _counted(arguments: Scores) -> Counted:
     """Count the scores of each column, batch by batch."""
@@ -417,23 +366,28 @@ def _counted(arguments: Scores) -> Counted:
         },
         labels=labels,
         notes=form.notes,
-        wanted=wanted,
         ends={name: Ends() for name in arguments.score},
     )
     counts: Counter[Any] = Counter()
     n_weighted_positive = 0
-    for part in found.parts():
-        found.n_rows += len(part.positive)
-        found.n_positive += int(np.count_nonzero(part.positive))
-        found.n_dropped += part.n_dropped
-        counted = np.ones(len(part.positive), bool) if part.weight is None else part.weight > 0
-        found.n_weighted += int(np.count_nonzero(counted))
-        n_weighted_positive += int(np.count_nonzero(counted & part.positive))
-        counts.update(part.labels)
-        found.tell_of_weights(part.weight)
-        for name, scores in part.columns.items():
+    for frame, _ in table.batches(arguments.data, wanted):
+        before = found.n_rows + found.n_dropped
+        frame, n_dropped = classes.clean(frame, needed, arguments, form, before)
+        label = table.column(frame, arguments.label)
+        positive = labels.mark(label)
+        weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before)
+        weighted = np.ones(len(frame), bool) if weight is None else weight > 0
+        found.n_rows += len(frame)
+        found.n_positive += int(np.count_nonzero(positive))
+        found.n_dropped += n_dropped
+        found.n_weighted += int(np.count_nonzero(weighted))
+        n_weighted_positive += int(np.count_nonzero(weighted & positive))
+        counts.update(classes.counts(label))
+        found.tell_of_weights(weight)
+        for name, counted in found.columns.items():
+            scores = table.scores(frame, name, before)
             found.ends[name].add(scores)
-            found.columns[name].update(part.positive, scores, sample_weight=part.weight)
+            counted.update(positive, scores, sample_weight=weight)
     if not 0 < found.n_positive < found.n_rows:
         raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
     if not 0 < n_weighted_positive < found.n_weighted:

@@ -1,9 +1,8 @@
-"""Tests of the differences between measures of models, of samples in memory or in parts."""
+"""Tests of the differences between measures of models, of samples in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple, Unpack, overload
 
@@ -16,7 +15,6 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import Adjust, Alternative, MethodName
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import methods
-from rocmax.metrics._accumulator import ROCAccumulator
 from rocmax.metrics._infer import warn_below_chance, worse_than_chance
 from rocmax.metrics._references import cited
 from rocmax.metrics.intervals import _interval as intervals
@@ -25,17 +23,17 @@ from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, Query, joined, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap, without_variance
-from rocmax.metrics.methods.defaults import Profile, default_method, jointly, own_intervals
+from rocmax.metrics.methods.defaults import Profile, default_method
 from rocmax.metrics.methods.delong import Obuchowski
 from rocmax.metrics.methods.planned import Planned
 from rocmax.metrics.methods.score import McNemar, Venkatraman
 from rocmax.metrics.results._comparison import Comparison, PairComparison
 from rocmax.metrics.results._inference import ConfidenceInterval, Results, SeveralMeasures, measures_of, put_together
 from rocmax.metrics.results._result import higher_of, of_samples
-from rocmax.metrics.samples._arguments import warn_of_parts, warn_unless_counts
+from rocmax.metrics.samples._arguments import warn_unless_counts
 from rocmax.metrics.samples._classes import Classes, estimates_of
 from rocmax.metrics.samples._reading import Reading, in_order, independent, read
-from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model, require_two
+from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model
 from rocmax.metrics.samples._samples import Samples
 from rocmax.metrics.subgroups._compare import compare_subgroups
 from rocmax.metrics.variances._components import Shared, covariance_of, decided, variance_parts
@@ -484,84 +482,3 @@ def _unknown_width(query: Query, found: Covariance, names: tuple[str, ...]) -> s
     fact = f"models {one!r} and {other!r} have no variance and the {measure} no upper bound"
     warn(CoverageWarning(f"differences have no interval: {fact}; use a measure between bounds, such as AUC()", fact))
     return fact
-
-
-class _Class(NamedTuple):
-    """The scores of one class of a model, ascending, and for each measure their components less the mean."""
-
-    score: F64
-    values: F64
-
-    @classmethod
-    def of(cls, score: F64, values: F64, weight: F64) -> _Class:
-        held = weight > 0
-        score, values, weight = score[held], values[:, held], weight[held]
-        order = np.argsort(score)
-        return cls(score[order], (values - (values @ weight / weight.sum())[:, None])[:, order])
-
-    def at(self, score: NDArray[Any]) -> F64:
-        """Return the components by each measure; between two counted scores the mean of theirs."""
-        above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
-        below = above - ((self.score[above] > score) & (above > 0))
-        return np.asarray((self.values[:, below] + self.values[:, above]) / 2.0)
-
-
-class SecondPass:
-    """Covariances of measures with components, from samples in parts: components are those of the counted curves."""
-
-    def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
-        self.counted, self.measures = counted, measures
-        estimates, self._classes = [], list[tuple[_Class, _Class]]()
-        self.samples = [each.middle()._replace(model_names=(name,)) for name, each in counted.items()]
-        for sample in self.samples:
-            found = [measure.influences(sample) for measure in measures]
-            estimates.append([float(value[0]) for value, _ in found])
-            components = np.concatenate([values for _, values in found])
-            assert sample.weight is not None
-            sides = ((sample.score[rows], components[:, rows], sample.weight[rows]) for rows in (sample.y, ~sample.y))
-            pos, neg = (_Class.of(*side) for side in sides)
-            self._classes.append((pos, neg))
-        self.estimates = np.array(estimates).T
-        self.weighted = False
-        shape = 2, *self.estimates.shape
-        self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
-
-    def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
-        """Add samples, with frequency weights."""
-        self.weighted |= weight is not None
-        for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
-            pairs = zip(self._classes, self.counted, strict=True)
-            values = np.stack([classes[k].at(columns[name][rows]) for classes, name in pairs], axis=1)
-            weighted = values if weight is None else values * weight[rows]
-            self._sums[k] += weighted.sum(axis=2)
-            self._products[k] += weighted @ values.transpose(0, 2, 1)
-
-    def _covariance(self, number: int) -> Covariance:
-        classes = zip(self.samples[0].totals, self._sums[:, number], self._products[:, number], strict=True)
-        parts = [
-            Shared((products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0), total - 1.0)
-            for total, sums, products in classes
-        ]
-        sample, measure = self.samples[0], self.measures[number]
-        own, matrix = own_intervals(self.samples, measure), parts[0].matrix + parts[1].matrix
-        return jointly(self.estimates[number], parts, own, sample, measure, matrix)
-
-    def compare(self, number: int, *, confidence_level: float, adjust: str | None, lower: Any) -> Comparison:
-        """Compare the models by one of the measures."""
-        measure, known = self.measures[number], Known(counts=True)
-        query = Query(measure, None, Question(confidence_level, Hypothesis()), known, adjust=adjust)
-        Profile().check(measure, known, methods.METHODS)
-        turned = np.broadcast_to(lower, len(self.samples)).tolist()
-        each = [one._replace(lower=low) for one, low in zip(self.samples, turned, strict=True)]
-        none = _refused_of(query, each)
-        found = _Compared(Profile(), none or self._covariance(number))
-        data = each[0]._replace(lower=lower, model_names=tuple(self.counted))
-        require_two(*data.totals, measure.advice_for_one_sample)
-        if none is None:
-            check_variance(found.covariance.matrix)
-            _warn(query, found.method, found.covariance, each, data.totals)
-        _warn_of_worse(query, found, each)
-        made = _result_of(query, found, [data])
-        if self.weighted:
-            warn_of_parts(None, np.concatenate([counted.masses.ravel() for counted in self.counted.values()]))
-        return replace(made, n_samples=None, weight_kind="frequency" if self.weighted else None)

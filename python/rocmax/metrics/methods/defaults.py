@@ -138,24 +138,18 @@ class Profile(Method):
         if (few := range_part(sample, measure)) is not None:
             parts[few[0]] = parts[few[0]]._replace(matrix=few[1])
             matrix = parts[0].matrix + parts[1].matrix
-        return jointly(estimate, parts, estimated_jointly(sample, measure, estimate, parts), sample, measure, matrix)
+        if isinstance(measure, Rate):  # that all of few samples are called alike does not show that others are
+            k = int(measure.mirrored)
+            called = parts[k].matrix / sample.effective[k]
+            matrix = matrix - called + np.diag(np.diagonal(called))
+        own = estimated_jointly(sample, measure, estimate, parts)
+        return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
         """Return estimates and variances of models of independent samples."""
         own = own_intervals(samples, measure)
         matrix = np.diag(own.variance)
         return Covariance(own.estimate, matrix, own=own, freedom=np.full_like(matrix, np.inf))
-
-
-def jointly(
-    estimate: F64, parts: list[Shared], own: Interval, sample: Sample, measure: Measure, matrix: F64
-) -> Covariance:
-    """Return estimates with the parts of their covariance, its sum and their intervals, as profiles take them."""
-    if isinstance(measure, Rate):  # that all of few samples are called alike does not show that others are
-        k = int(measure.mirrored)
-        called = parts[k].matrix / sample.effective[k]
-        matrix = matrix - called + np.diag(np.diagonal(called))
-    return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
 
 
 def of_parts(estimate: F64, parts: Sequence[Shared], own: Interval, matrix: F64 | None = None) -> Covariance:
