@@ -99,7 +99,7 @@ WIDE = sp.random(300, 5000, density=0.01, format="csr", random_state=0)
     ],
 )
 def test_what_is_quadratic_is_refused_before_any_work(call, monkeypatch):
-    for name in ("rocmax.solvers.least_squares._systems.moments", "numpy.linalg.eigh"):
+    for name in ("rocmax.designs._linear.DenseDesign.moments", "numpy.linalg.eigh"):
         monkeypatch.setattr(name, lambda *_, **__: pytest.fail("work was begun"))
     refused = r"needs [\d.]+ GB of memory, 0\.0 GB are available; "
     with using(memory=5 * 10**5), pytest.raises(MemoryError, match=refused):

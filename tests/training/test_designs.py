@@ -17,7 +17,7 @@ import fresh
 from profiles import cases
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
 from rocmax._runtime.settings import using
-from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
+from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask
 from rocmax.exceptions import ZeroModelWarning
 
 N_SAMPLES, N_FEATURES = 400, 7
@@ -84,7 +84,7 @@ def check_products(design, X):
         assert found.dtype == np.float64 and found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * 100)
     for weight, shift in ((np.ones(len(X)), np.zeros_like(w)), (few[0] ** 2, np.zeros_like(w)), (A[1] ** 2, w)):
-        gram, total = moments(design, weight, shift)
+        gram, total = design.moments(weight, shift)
         Z = X - shift
         np.testing.assert_allclose(gram, (Z.T * weight) @ Z, rtol=0, atol=tolerance * 1000)
         np.testing.assert_allclose(total, weight @ Z, rtol=0, atol=tolerance * 1000)

@@ -1,16 +1,8 @@
 """Designs: the only layer that knows how the features are stored."""
 
-from rocmax.designs._base import (
-    Design as Design,
-    Packed as Packed,
-    SubsetDesign as SubsetDesign,
-    conjugate as conjugate,
-    inner as inner,
-)
 from rocmax.designs._blocks import (
     Chunks as Chunks,
     is_dask as is_dask,
-    moments as moments,
     rough_mean as rough_mean,
     some_rows as some_rows,
 )
@@ -21,9 +13,14 @@ from rocmax.designs._kernel import (
     KernelDesign as KernelDesign,
 )
 from rocmax.designs._linear import (
+    Design as Design,
+    Packed as Packed,
+    SubsetDesign as SubsetDesign,
     as_design as as_design,
     compact as compact,
+    conjugate as conjugate,
     halves as halves,
+    inner as inner,
     is_sparse as is_sparse,
     is_stored as is_stored,
     linear_scores as linear_scores,

@@ -10,10 +10,8 @@ from weakref import ref
 
 import numpy as np
 
-from rocmax._runtime.memory import require_memory
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Rows
-from rocmax.designs._base import Design
 
 # Bytes of the largest tile, and of the largest block of whole rows, which callers copy and which fits the cache.
 _BLOCK, _WHOLE = 1 << 26, 1 << 24
@@ -268,22 +266,6 @@ def _task(of: Any) -> Any:
     import dask
 
     return dask.delayed(of, pure=False, traverse=False)
-
-
-def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
-    """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,).
-
-    Uses the design's own method ``moments(weight, shift)`` if it has one, else two products per feature.
-    """
-    dim = design.dim
-    require_memory(4 * 8 * dim * dim, f"the Gram matrix of {dim} features")
-    if (own := getattr(design, "moments", None)) is not None:
-        gram, total = own(weight, shift)
-        return gram, total
-    total = design.adjoint([weight])[0] - shift * weight.sum()
-    columns = (weight * (design.scores(unit) - offset) for unit, offset in zip(np.eye(dim), shift, strict=True))
-    gram = np.array([design.adjoint([column])[0] - shift * column.sum() for column in columns])
-    return 0.5 * (gram + gram.T), total
 
 
 def some_rows(X: Any, n_rows: int) -> AnyArray:

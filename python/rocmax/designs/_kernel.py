@@ -13,8 +13,8 @@ from rocmax._parameters import as_float, check_finite, meant, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs, Rows
-from rocmax.designs._base import Design, Pull, SubsetDesign, conjugate
 from rocmax.designs._blocks import in_rows, is_dask, rough_mean, row_blocks, slices
+from rocmax.designs._linear import Design, Pull, SubsetDesign, conjugate
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 # Bytes of kernel values that are made, and that are cast up, at a time.

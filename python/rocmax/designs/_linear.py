@@ -1,9 +1,9 @@
-"""Linear designs of arrays, files, sparse matrices and dask arrays: vectors are feature weights."""
+"""Designs: their interface with solvers, and those of arrays, files, sparse matrices and dask arrays."""
 
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,20 +11,142 @@ import scipy.sparse as sp
 from rocmax import _core
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
-from rocmax.designs._base import Design, Packed, Pull
-from rocmax.designs._blocks import (
-    Chunks,
-    add_moments,
-    as_float,
-    in_rows,
-    is_dask,
-    is_plain,
-    rough_mean,
-    row_blocks,
-    slices,
-    some_rows,
-    tiles,
-)
+from rocmax.designs import _blocks as blocks
+
+
+class Packed:
+    """Coefficients over the samples without the zeros: most, of a narrow range."""
+
+    def __init__(self, coef: F64, rows: Rows | slice = slice(None), n_samples: int | None = None) -> None:
+        self._n, used = n_samples or len(coef), coef != 0.0
+        counted = np.zeros(self._n, dtype=bool)
+        counted[rows] = used
+        self._counted, self._values = np.packbits(counted), coef[used]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> F64:  # always a new array
+        found = np.zeros(self._n)
+        found[np.unpackbits(self._counted, count=self._n).view(bool)] = self._values
+        return found
+
+
+class Pull(Protocol):
+    """The product of a change of the scores of some rows with a matrix H; `core` is what the core knows it by."""
+
+    @property
+    def core(self) -> Any: ...
+
+    def __call__(self, change: F64, /) -> F64: ...
+
+
+class Design:
+    """The features behind a ranking problem, seen as a linear map.
+
+    A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors, and use the
+    features only through the products below, or as a whole if they are few. So a new storage is one new class with
+    ``scores`` and ``adjoint``, and ``moments`` if it can do better than two products per feature.
+    """
+
+    n_samples: int
+    # The length of a vector.
+    dim: int
+    # Whether a product with some of the samples costs no more than their share.
+    divisible = False
+    # Whether a vector begins with a coefficient for each sample.
+    dual = False
+    # The relative rounding of products, and whether squared lengths are sums over pairs of samples, which cancel.
+    eps, rounds_lengths = float(np.finfo(np.float64).eps), False
+
+    def scores(self, vector: F64, /) -> F64:
+        """Return X v, one score for each sample: shape (dim,) to (n_samples,), a new array."""
+        raise NotImplementedError
+
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        """Return X' a for each row a: shape (k, n_samples), or a list of k rows, to (k, dim)."""
+        raise NotImplementedError
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        """Return the inner products between the rows of u and the rows of v: shape (k, l)."""
+        return np.asarray(np.einsum("ij,kj->ik", u, v))  # in the same order on any processor, unlike the BLAS
+
+    def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
+        """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,)."""
+        total = self.adjoint([weight])[0] - shift * weight.sum()
+        columns = (weight * (self.scores(unit) - offset) for unit, offset in zip(np.eye(self.dim), shift, strict=True))
+        gram = np.array([self.adjoint([column])[0] - shift * column.sum() for column in columns])
+        return 0.5 * (gram + gram.T), total
+
+    def rows(self, index: Rows, /) -> "Design | None":
+        """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
+        return None
+
+    def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+        """Return a step that solves (I + X'HX) step = -gradient, X some rows and ``pull`` their products with H.
+
+        ``until`` has its residual, relative to the gradient, and the largest number of products. None if products of
+        the rows, which serve any design, are as fast.
+        """
+        return None
+
+    def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":
+        """Return the design less the mean of its samples in single precision, and the square of the longest sample.
+
+        Of all samples, or of some `rows` alone.
+
+        None if that is no cheaper, or takes much of the memory.
+        """
+        return None
+
+    def accurate(self, *, shifted: bool = True) -> "Design":
+        """Return the design for products that prove a bound: in double precision, of features less a common vector.
+
+        So scores lack a constant, which changes no pair, and large features that hardly vary lose no digits. Not
+        `shifted`, the features stay where they are.
+        """
+        return self
+
+
+def inner(design: Design, u: F64, v: F64) -> float:
+    """Return the inner product of two vectors of a design."""
+    return float(design.inner(u[None], v[None])[0, 0])
+
+
+def conjugate(pull: Pull, sample: Design, gradient: F64, residual: float, steps: int) -> F64:
+    """Solve (I + H) step = -gradient to a residual, by at most so many products with a sample and its pull."""
+
+    def product(vector: F64) -> F64:
+        return np.asarray(sample.adjoint([pull(sample.scores(vector))])[0])
+
+    step: F64 = _core.conjugate(gradient, (residual, steps), product, lambda u, v: inner(sample, u, v))
+    return step
+
+
+class SubsetDesign(Design):
+    """The samples `index` of a design that is not copied; each product is one with the whole design."""
+
+    def __init__(self, design: Design, index: Rows) -> None:
+        self.n_samples, self.dim, self.divisible = len(index), design.dim, design.divisible
+        self._design, self._index = design, index
+
+    def scores(self, vector: F64, /) -> F64:
+        return self._design.scores(vector)[self._index]
+
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        # A sample may be there more than once.
+        sums = np.array([np.bincount(self._index, coef, self._design.n_samples) for coef in coefs], dtype=np.float64)
+        return self._design.adjoint(sums)
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return self._design.inner(u, v)
+
+    def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
+        return self._design.newton_step(self._index[rows], pull, gradient, until)
+
+    def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":
+        return self._design.single(self._index if rows is None else self._index[rows])
+
+    def rows(self, index: Rows, /) -> "Design | None":
+        return self._design.rows(self._index[index])
+
 
 # An adjoint skips samples of coefficient zero if the others are at most this share of all: where it reads their rows in
 # place, and where it copies them.
@@ -56,22 +178,22 @@ class DenseDesign(Design):
         self._origin = origin
         self.eps = rounding_of(X.dtype) if origin is None else self.eps
         # Whether the core reads rows of X, and as they are.
-        self._in_memory, self._plain = origin is None and type(X) is np.ndarray, is_plain(X)
+        self._in_memory, self._plain = origin is None and type(X) is np.ndarray, blocks.is_plain(X)
         # Whether it makes all products.
         self._in_core = self._in_memory and X.size <= settings().core_product
 
     def accurate(self, *, shifted: bool = True) -> "DenseDesign":
-        origin = rough_mean(some_rows(self._X, SOME)) * shifted
+        origin = blocks.rough_mean(blocks.some_rows(self._X, SOME)) * shifted
         return self if self._X.dtype == np.float64 and not origin.any() else type(self)(self._X, origin)
 
     def _tiles(self) -> Iterator[tuple[slice, slice, AnyArray]]:
-        for rows, columns, block in tiles(self._X):
+        for rows, columns, block in blocks.tiles(self._X):
             yield rows, columns, block if self._origin is None else block - self._origin[columns]
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
-        for rows, block in row_blocks(self._X):
-            add_moments(gram, total, block, weight[rows], shift)
+        for rows, block in blocks.row_blocks(self._X):
+            blocks.add_moments(gram, total, block, weight[rows], shift)
         return gram, total
 
     def scores(self, vector: F64, /) -> F64:
@@ -92,7 +214,7 @@ class DenseDesign(Design):
             if len(used) <= _FEW * self.n_samples:
                 if self._plain:
                     return _core.adjoint(self._X, [*coefs], self.dim)
-                for some in slices(len(used), _COPIED // self.dim):
+                for some in blocks.slices(len(used), _COPIED // self.dim):
                     vectors += _core.adjoint(self._read(used[some]), [coef[used[some]] for coef in coefs], self.dim)
                 return vectors
         for rows, columns, X in self._tiles():
@@ -105,7 +227,7 @@ class DenseDesign(Design):
         return vectors
 
     def rows(self, index: Rows, /) -> "DenseDesign":
-        return DenseDesign(in_rows(self._X[index]), self._origin)
+        return DenseDesign(blocks.in_rows(self._X[index]), self._origin)
 
     def newton_step(self, rows: Rows, pull: Pull, gradient: F64, until: tuple[float, int], /) -> F64 | None:
         if not self._in_memory:
@@ -116,7 +238,7 @@ class DenseDesign(Design):
 
     def _read(self, rows: Rows | slice) -> AnyArray:
         """Return some rows for the core: of plain features all as they are, of others a copy."""
-        return self._X if self._plain else in_rows(as_float(self._X[rows]))
+        return self._X if self._plain else blocks.in_rows(blocks.as_float(self._X[rows]))
 
     def single(self, rows: Rows | None = None, /) -> "tuple[DenseDesign, float] | None":
         if not halves(self._X, None if rows is None else len(rows)):
@@ -124,7 +246,7 @@ class DenseDesign(Design):
         n = self.n_samples if rows is None else len(rows)
         X, mean, longest = np.empty((n, self.dim), dtype=np.float32), self._X.mean(axis=0), 0.0
         with np.errstate(over="ignore"):
-            for some in slices(n, _VALUES // self.dim):
+            for some in blocks.slices(n, _VALUES // self.dim):
                 np.subtract(self._X[some if rows is None else rows[some]], mean, out=X[some], casting="same_kind")
                 longest = np.maximum(longest, np.einsum("ij,ij->i", X[some], X[some]).max())  # may be NaN
         return (DenseDesign(X), float(longest)) if longest >= _SHORTEST else None
@@ -163,8 +285,8 @@ class SparseDesign(Design):
             weighted = X.multiply(weight[used, None]).tocsr()
             return np.asarray((X.T @ weighted).toarray(), dtype=np.float64), np.asarray(self._Xt @ weight)
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
-        for rows in slices(self.n_samples, settings().block_rows):
-            add_moments(gram, total, self._X[rows].toarray(), weight[rows], shift)
+        for rows in blocks.slices(self.n_samples, settings().block_rows):
+            blocks.add_moments(gram, total, self._X[rows].toarray(), weight[rows], shift)
         return gram, total
 
     def scores(self, vector: F64, /) -> F64:
@@ -202,7 +324,7 @@ def row_scores(X: AnyArray, coefs: F64) -> F64:
     of BLAS depends on the place of a row among the others; that of einsum does not, up to its buffer of 8192 columns.
     """
     scores = np.zeros((len(X), len(coefs)))
-    for rows, columns, block in tiles(X):
+    for rows, columns, block in blocks.tiles(X):
         for k, coef in enumerate(coefs[:, columns].astype(block.dtype, copy=False)):
             scores[rows, k] += np.einsum("ij,j->i", block, coef)
     return scores
@@ -225,8 +347,8 @@ class MemmapDesign(DenseDesign):
     def rows(self, index: Rows, /) -> DenseDesign:
         order = np.argsort(index)
         ascending = index[order]
-        found = np.empty((len(index), self.dim), as_float(self._X[:0]).dtype)
-        for rows, columns, block in tiles(self._X):
+        found = np.empty((len(index), self.dim), blocks.as_float(self._X[:0]).dtype)
+        for rows, columns, block in blocks.tiles(self._X):
             first, last = np.searchsorted(ascending, rows.indices(self.n_samples)[:2])
             found[order[first:last], columns] = block[ascending[first:last] - rows.start]
         return DenseDesign(found, self._origin)
@@ -242,12 +364,12 @@ class DaskDesign(Design):
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
-        self._X, self._chunks, self.eps = X, Chunks.of(X, taken=True), rounding_of(X.dtype)
+        self._X, self._chunks, self.eps = X, blocks.Chunks.of(X, taken=True), rounding_of(X.dtype)
         self.divisible = self._chunks.in_memory
         self._origin: F64 | None = None
 
     def accurate(self, *, shifted: bool = True) -> "DaskDesign":
-        origin = rough_mean(some_rows(self._X, SOME)) * shifted
+        origin = blocks.rough_mean(blocks.some_rows(self._X, SOME)) * shifted
         if self._X.dtype == np.float64 and not origin.any():
             return self
         found = copy(self)
@@ -301,7 +423,7 @@ _FILLED = 0.12
 
 def is_stored(X: Any) -> bool:
     """Whether X is not in memory: a numpy.memmap or a dask array."""
-    return isinstance(X, np.memmap) or is_dask(X)
+    return isinstance(X, np.memmap) or blocks.is_dask(X)
 
 
 def is_sparse(X: Any) -> bool:
@@ -314,7 +436,7 @@ STORAGES: list[tuple[Callable[[Any], bool], Callable[[Any], Design]]] = [
     (is_sparse, SparseDesign),
     (lambda X: isinstance(X, np.memmap), MemmapDesign),
     (lambda X: isinstance(X, np.ndarray), DenseDesign),
-    (is_dask, DaskDesign),
+    (blocks.is_dask, DaskDesign),
 ]
 
 
@@ -330,13 +452,13 @@ def compact(X: Any) -> Any:
     """Return X, or its values other than 0 if these are few and X is a large array in memory: products are faster."""
     if type(X) is not np.ndarray or X.size <= settings().small_dense:
         return X
-    few = all(np.count_nonzero(some) <= _FILLED * some.size for some in (some_rows(X, SOME), X))
+    few = all(np.count_nonzero(some) <= _FILLED * some.size for some in (blocks.some_rows(X, SOME), X))
     return sp.csr_array(X) if few else X
 
 
 def linear_scores(X: Any, coefs: F64) -> F64:
     """Return the scores of new samples by each vector: shape (n_samples, k). A score depends on its own row alone."""
-    if is_dask(X):
+    if blocks.is_dask(X):
         return DaskDesign(X).row_scores(coefs)
     if is_sparse(X):
         return np.asarray(X @ coefs.T.astype(X.dtype, copy=False), dtype=np.float64)

@@ -14,19 +14,19 @@ from rocmax._runtime.memory import available_memory, require_memory
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import blas_threads, interruptible
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
-from rocmax.designs._base import Design
-from rocmax.designs._blocks import moments, slices
+from rocmax.designs._blocks import slices
 from rocmax.designs._kernel import Kernel
-from rocmax.designs._linear import DenseDesign
+from rocmax.designs._linear import DenseDesign, Design
 
 
 def class_covariance(design: Design, positive: Bool, weight: F64 | None = None) -> F64:
     """Return Sigma, the sum of the covariances of the classes, each divided by its weight, uncorrected; two passes."""
+    require_memory(4 * 8 * design.dim**2, f"the Gram matrix of {design.dim} features")
     sigma = np.zeros((design.dim, design.dim))
     for members in (positive, ~positive):
         share = np.zeros(len(positive))
         share[members] = _shares(members, weight)
-        gram, left = moments(design, share, design.adjoint([share])[0])  # about the mean, up to rounding
+        gram, left = design.moments(share, design.adjoint([share])[0])  # about the mean, up to rounding
         sigma += gram - np.outer(left, left)
     return sigma
 

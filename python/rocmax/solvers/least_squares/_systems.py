@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Chunks, as_design, is_dask, is_sparse, moments, rough_mean, some_rows
+from rocmax.designs import Chunks, as_design, is_dask, is_sparse, rough_mean, some_rows
 from rocmax.designs._blocks import row_blocks
 
 
@@ -271,7 +271,7 @@ class LinearFeatures(_Weighted):
         self._design = as_design(X)
         dense_pairs = pairwise and not is_sparse(X)
         self._shift = rough_mean(some_rows(X, _SOME)) if dense_pairs else np.zeros(X.shape[1])
-        self._gram, self._sum = moments(self._design, weight, self._shift)
+        self._gram, self._sum = self._design.moments(weight, self._shift)
 
     @np.errstate(over="ignore", invalid="ignore")
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
@@ -281,7 +281,7 @@ class LinearFeatures(_Weighted):
         sides = labels[:, 0], ~labels[:, 0]
         own = [float(self.weight[side].sum()) for side in sides]
         light, heavy = (0, 1) if own[0] <= own[1] else (1, 0)
-        gram, total = moments(self._design, self.weight * sides[light], self._shift)
+        gram, total = self._design.moments(self.weight * sides[light], self._shift)
         H, means = np.zeros_like(gram), [total, total]
         for side, G, s in ((light, gram, total), (heavy, self._gram - gram, self._sum - total)):
             means[side] = s / own[side]
