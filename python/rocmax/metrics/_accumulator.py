@@ -1,8 +1,7 @@
 """The ROC curve of samples that do not fit in memory, or lie on many machines, from bins that threads share.
 
-Bins are arrays of shape (4, n_bins) of lowest and highest score, weight of positives and of negatives. Bins of one
-score are exact. The scores in a bin of several (:func:`reduced`) share their leading bits; other bins may lie within
-it. Several threads fill them: samples wait in a buffer to be counted together.
+Bins are arrays of shape (4, n_bins) of lowest and highest score, weight of positives and of negatives. The scores in a
+bin of several (:func:`reduced`) share their leading bits; other bins may lie within it.
 """
 
 from __future__ import annotations
@@ -117,11 +116,7 @@ class _State(NamedTuple):
         return self.runs[0]
 
     def laid(self, pos_up: float, neg_up: float) -> F64:
-        """Return bins of one score each: these shares of both classes go to the highest score of their bin.
-
-        Half of both classes is the estimate. All positives at the highest and all negatives at the lowest scores give
-        the highest curve that the samples can have, the reverse the lowest.
-        """
+        """Return bins of one score each, with these shares of both classes at the highest score of a bin."""
         if _is_exact(self.bins):
             return self.bins
         low, high, pos, neg = self.bins

@@ -527,7 +527,8 @@ def auc_sample_size(
         needed = plan.z * at_null + float(Law().quantile(power)) * at_truth
         n_pos = float(max(needed, 0.0) ** 2 / (plan.truth - limit) ** 2)
     else:
-        n_pos = _least_size(lambda count: plan.power(count) >= power)
+        high = next((2.0**k for k in range(50) if plan.power(2.0**k) >= power), np.inf)  # up to _MOST
+        n_pos = _least(lambda count: plan.power(count) >= power, high // 2, high)
     if not n_pos <= _MOST:
         near = f"the true value {plan.truth:.4g} is only {reach:.2g} inside {alternative=}"
         raise ValueError(f"no study of 1e15 positives has {power=:g} at {significance_level=:g}: {near}")
@@ -603,18 +604,8 @@ def detectable_auc(
     return _least(reached, low, high)
 
 
-def _least_size(holds: Callable[[float], bool]) -> float:
-    """Return the least size of a study for which a condition holds that holds for all greater ones."""
-    low, high = 0.0, 1.0
-    while not holds(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            return np.inf
-    return _least(holds, low, high)
-
-
 def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the same between two numbers, by bisection."""
+    """Return the least number between two for which a condition holds that holds for all greater ones, by bisection."""
     while high - low > _CLOSE * max(high, 1.0):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)

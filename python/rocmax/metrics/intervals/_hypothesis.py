@@ -137,9 +137,8 @@ def joint_test(
     """Test ``rows @ estimate = 0`` by Hotelling's T2, as :func:`compare` describes it; v is at most `most`.
 
     With parts S_i of f_i degrees of freedom v is ``(q + q^2) / sum_i (tr(P_i^2) + tr(P_i)^2) / f_i``, ``P_i = S^+ S_i``
-    (Krishnamoorthy and Yu, 2004). There is no test where v - q + 1 < 1, or a part may not vary in a direction because
-    it has so few degrees of freedom. If an effect outside the range of S is not 0, the statistic is infinite. Effects
-    are divided by their standard errors first, so that no scale of a contrast or a model decides what counts as 0.
+    (Krishnamoorthy and Yu, 2004). Effects are divided by their standard errors first, so that no scale of a contrast or
+    a model decides what counts as 0.
     """
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     check_variance(spread)

@@ -1,12 +1,8 @@
 """Confidence limits, the tests that are dual to them, and the distributions of both.
 
-A p-value is the least level at which the interval, or its end on one side, excludes the value.
-
-Distributions are the core's: SciPy takes half a second to import.
-
-Limits of differences come from those of both estimates and their correlation (:class:`Profile`): the core searches on
-the ellipse of the joint limits (`rust/core/src/interval/profile.rs`). It takes the limits of every estimate at the
-levels up to the first of `_LEVELS` that suffices.
+A p-value is the least level at which the interval, or its end on one side, excludes the value. Distributions are the
+core's, as SciPy takes half a second to import. So is the search for limits of differences (:class:`Profile`), on the
+ellipse of joint limits; it takes the limits of every estimate at the levels up to the first of `_LEVELS` that suffices.
 """
 
 from collections.abc import Callable, Sequence

@@ -93,10 +93,7 @@ def _below(a: float, b: float, rate: float) -> float:
 
 
 def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> SmoothCurve:
-    """Return points that are dense at the ends of either axis, without scores; if no line fits, the empirical curve.
-
-    The line is pROC's, of probit specificity on probit sensitivity.
-    """
+    """Return points of pROC's line, of probit specificity on probit sensitivity; the empirical curve if none fits."""
     line = least_squares(*probits(pos, neg)[::-1])
     if line is None:
         return SmoothCurve(*vertices(pos, neg), np.concatenate([[np.inf], score]))
@@ -142,10 +139,7 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
 
 
 def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:
-    """Return Silverman's rule of thumb (1986, equation 3.31), R's "nrd0", for distinct scores, highest first.
-
-    ``0.9 min(s, IQR / 1.34) n^(-1/5)`` of all scores, s their standard deviation; if one of the two is 0, the other.
-    """
+    """Return the bandwidth of Silverman's rule of thumb (1986, equation 3.31), R's "nrd0", for scores that descend."""
     total = weight.sum()
     n = float(total if size is None else size)
     score, share = score[::-1], weight[::-1] / total

@@ -1,9 +1,4 @@
-"""Measures at a cut of the ranking whose place depends on the samples.
-
-`python/docs/mathematics.md` ("A cut that the samples determine") has the components. r is the positives' share of what
-crosses a moving cut: with P + Q fixed, a change (dP, dQ) of the parts above a fixed threshold changes P by
-``dP - r (dP + dQ) = (1 - r) dP - r dQ``.
-"""
+"""Measures at a cut of the ranking that the samples determine; `python/docs/mathematics.md` has their components."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -107,6 +102,7 @@ class CutMeasure(RankedMeasure):
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         cut, (m, n) = self.cut(ranking), ranking.sizes
+        # With the sum P + Q above the cut fixed, changes (dP, dQ) above a fixed threshold change P by (1 - r) dP - r dQ.
         r, scale = _near(ranking, cut, counts, self.pooled), self.line(ranking)[1]
         above = (np.arange(len(cut.reached)) < cut.place).astype(np.float64)
         above[cut.place] = cut.share

@@ -47,7 +47,6 @@ class _Place(NamedTuple):
 class Rate(CurveMeasure):
     """Base of both rates; `fixed` names the rate that sets the threshold."""
 
-    name: ClassVar[str] = ""
     reference: ClassVar[str] = "linnet"
     traits = frozenset({Trait.COMPONENTS, Trait.RATE})
     bounds = 0.0, 1.0
@@ -165,10 +164,7 @@ class Rate(CurveMeasure):
         return over[near] / error, called[near]
 
     def of_pairs(self, sample: Sample) -> F64:
-        """Return which positives are called, and which negatives exceed a threshold that at least so many exceed.
-
-        With the classes exchanged, likewise. One or two negatives beyond the threshold show no variance.
-        """
+        """Mark the called, and of the class that sets the threshold at least `_EXCEED`: one or two show no variance."""
         called = sample.score >= self.threshold_of(sample.curve())
         setting = ~called if self.mirrored else called
         rows = sample.positive if self.mirrored else ~sample.positive

@@ -143,11 +143,7 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
 
 
 def _fitted(study: Readings, measure: Measure) -> F64:
-    """Return the covariance under binormal curves fitted to the tests.
-
-    The AUC uses the formula of the partial area over all rates. pROC's formula for the AUC exchanges the classes, which
-    is wrong if these differ in number and standard deviation.
-    """
+    """Return the covariance under binormal curves fitted to the tests; pROC's line of the AUC exchanges the classes."""
     if not study.complete:
         raise ValueError("covariance='obuchowski' needs a complete study; some readings are missing")
     assert isinstance(measure, CurveMeasure)
@@ -547,15 +543,10 @@ def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) 
         notes.append(f"{count:,} of {study.scores.size:,} readings are missing: {named}")
     if random_cases and table.n_modalities > 1 and table.excess < 0:
         notes.append(f"cov2 - cov3 is estimated at {table.excess:.3g}, below 0; the tests use 0 instead")
-    if error.square < 0:
-        notes.append(
-            f"the variance is estimated at {error.square:.3g}, below 0: no test and no interval can be computed"
-        )
-        warn(notes[-1])
-    elif error.square <= NO_VARIANCE:
-        notes.append(
-            "the variance is estimated at 0, for example because no reading is wrong: p-values and intervals are too"
-            " optimistic"
-        )
+    if error.square <= NO_VARIANCE:
+        what = "0, for example because no reading is wrong: p-values and intervals are too optimistic"
+        if error.square < 0:
+            what = f"{error.square:.3g}, below 0: no test and no interval can be computed"
+        notes.append(f"the variance is estimated at {what}")
         warn(notes[-1])
     return tuple(notes)

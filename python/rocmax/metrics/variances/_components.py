@@ -92,8 +92,7 @@ def range_part(sample: Sample, measure: Measure) -> tuple[int, F64] | None:
     """Return the place of the class that sets the range of a partial area, and its covariance, if few of it are there.
 
     Components see how far the samples in the range are from its end: of a single one, nothing. The jackknife also sees
-    the next one. Of the mean of the first k order statistics on a line it is ``1 + 3 / (2 k + 1)`` times the variance,
-    and divided by this, k the number of samples that are expected up to the end of the range.
+    the next one; :class:`Profile` has the divisor, for the mean of the first k order statistics on a line.
     """
     whole = Trait.AUC in measure.traits or Trait.AREA not in measure.traits
     if whole or is_design(sample) or measure.limiting_sizes(sample.totals)[1][0] >= FEW:
@@ -172,9 +171,8 @@ def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], lis
 def of_clusters(sums: Sequence[Any], counts: Sequence[int], n_groups: int) -> F64:
     """Return rows whose products with themselves are Obuchowski's (1997) covariance of models.
 
-    By class, `sums` are those over clusters, which add up to the measure, and `counts` the numbers of clusters that
-    have samples. With ``f = I / (I - 1)`` of I clusters, the covariance is ``sum (f_c - f) S_c S_c' + f S S'``, S the
-    sum over classes: a sum of squares, since f of a class is at least that of all.
+    By class, `sums` are those over clusters, which add up to the measure, and `counts` the clusters that have samples.
+    The factor I / (I - 1) of a class is at least that of all clusters, so that the roots are real.
     """
     of_all = n_groups / (n_groups - 1)
     own = [np.sqrt(held / (held - 1) - of_all) * of_class for of_class, held in zip(sums, counts, strict=True)]

@@ -1,25 +1,17 @@
 """Effective class sizes of clusters or weighted samples, and variances of samples that are pairs of subjects.
 
-With c_i the centred components of a class, a_i their shares of the weight and A_u the sum of ``a_i c_i`` over cluster u
-(over one sample for weights), the variance of the class's part is ``V = U / (U - 1) sum A_u^2`` for U clusters, and n
-independent samples have ``sum a_i c_i^2 / (n - 1)``: so ``n = 1 + sum a_i c_i^2 / V`` (Korn and Graubard, 1998). It is
-the number of samples where weights are equal and clusters are single, and of clusters where each repeats one sample.
+Of centred components c_i with shares a_i of the weight, a class has ``V = U / (U - 1) sum A_u^2`` over U clusters
+(samples for weights), A_u the sum of ``a_i c_i`` in one, and n independent samples have ``sum a_i c_i^2 / (n - 1)``: so
+``n = 1 + sum a_i c_i^2 / V`` (Korn and Graubard, 1998). If few clusters or heavy samples vary, V is unreliable, and at
+a bound of the measure it is 0. So 1 / n is moved, as if by `PRIOR` more, towards its greatest value: with all samples
+of a cluster alike, or all of the greatest weight that a sample of the class may have. If the weights of both classes
+overlap, that is the greatest of either: a positive among negatives of weight 20 would have had weight 20, too.
 
-If few clusters vary, or few samples of the greatest weights are among them, V is unreliable, and at a bound of the
-measure it is 0. So 1 / n is moved, as if by `PRIOR` more, towards its greatest value: with all samples of a cluster
-alike, ``sum_u (sum of the a_i in u)^2``, or with all of the greatest weight that a sample of the class may have. If the
-weights of both classes overlap, they do not depend on the class alone, and that is the greatest of either: a positive
-among negatives of weight 20 would have had weight 20, too.
-
-Of pairs, psi_p is the influence of pair p (its centred component over the size of its class), S_i the sum over the
-pairs with subject i, and D_ij that over all pairs of i and j; `python/docs/mathematics.md` has the variance V. S_i^2
-counts pairs of equal subjects twice. If the columns name subjects of two kinds, no name is in both, and V is the
-two-way variance ``V_A + V_B - V_AB`` of Cameron, Gelbach and Miller (2011). O(n log n) time, O(n) memory.
-
-V may be negative by chance, so it is raised to at least an eighth of the sum of S_i^2, for all models at once by
-eigenvalues. On average V is half of that sum for independent pairs, and r / (1 + r) of it if the effects of subjects on
-both classes cancel and a share r of the variance is specific to the pair. The degrees of freedom of Student's t are
-those of Satterthwaite (1946), by the fourth powers of S_i.
+Of pairs, `python/docs/mathematics.md` has the variance V, with the sums S_i over the pairs with subject i. V may be
+negative by chance, so it is raised to at least an eighth of the sum of S_i^2, for all models at once by eigenvalues: it
+is half of that sum on average for independent pairs, and r / (1 + r) of it if the effects of subjects on both classes
+cancel and a share r of the variance is specific to the pair. If the columns name subjects of two kinds, V is the
+two-way variance of Cameron, Gelbach and Miller (2011). O(n log n) time, O(n) memory.
 """
 
 from typing import Any, NamedTuple
