@@ -184,7 +184,7 @@ def test_bad_marks_are_refused():
 
 def test_bad_clusters_are_refused():
     readings = froc_readings(**marks(), n_lesions=LESIONS)
-    with pytest.raises(ValueError, match="covariance='unbiased' supports neither groups nor sample_weight"):
+    with pytest.raises(ValueError, match=r"covariance='unbiased' needs .* without groups and sample_weight"):
         mrmc_analysis(**readings, covariance="unbiased")
     with pytest.raises(ValueError, match="groups differs between readings of case 'case 1, lesion 1'"):
         mrmc_analysis(**{**readings, "groups": np.arange(len(readings["case"]))})

@@ -117,8 +117,7 @@ class CurveMeasure(Measure):
     def squares(self, sample: Sample) -> tuple[float, F64]:
         value, squares, _ = sample.once(("moments", self), lambda: sample.curve().moments(self.in_core))
         factors = self.slopes(sample)
-        by = np.ones(2) if factors is None else np.concatenate(factors)
-        return value, by**2 * squares
+        return value, np.asarray(squares) if factors is None else np.concatenate(factors) ** 2 * squares
 
 
 _OF_CLASSES = ("multi_class", "average", "labels")

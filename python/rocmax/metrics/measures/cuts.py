@@ -102,7 +102,7 @@ class CutMeasure(RankedMeasure):
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         cut, (m, n) = self.cut(ranking), ranking.sizes
-        # With the sum P + Q above the cut fixed, changes (dP, dQ) above a fixed threshold change P by (1 - r) dP - r dQ.
+        # With P + Q above the cut fixed, changes (dP, dQ) above a fixed threshold change P by (1 - r) dP - r dQ.
         r, scale = _near(ranking, cut, counts, self.pooled), self.line(ranking)[1]
         above = (np.arange(len(cut.reached)) < cut.place).astype(np.float64)
         above[cut.place] = cut.share

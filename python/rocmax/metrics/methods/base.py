@@ -106,10 +106,7 @@ class Method:
 
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         """Return estimates and covariance of models of the same samples."""
-        raise ValueError(
-            f"compare takes method='profile', 'delong', 'bootstrap', 'obuchowski', 'venkatraman', 'mcnemar' or"
-            f" 'mcnemar-midp', got {self.name!r}"
-        )
+        raise ValueError(f"method={self.name!r} gives intervals; it compares no models: leave it out, or take 'delong'")
 
     @property
     def resampling(self) -> str | None:

@@ -92,11 +92,7 @@ def _unbiased(study: Readings, measure: Measure) -> F64:
     n_pos, n_neg = of_pos.sum(axis=1), of_neg.sum(axis=1)
     # Sums of up to 2**22 products of halves are exact in single precision, which takes half the time.
     kernel = measure.kernel(np.float32 if neg.shape[1] <= _HELD else np.float64)
-    if kernel is None:
-        raise ValueError(
-            "covariance='unbiased' needs a mean over pairs: the AUC, the scored AUC or the margin AUC, got"
-            f" measure={measure!r}; use 'jackknife' or 'bootstrap'"
-        )
+    assert kernel is not None
     rows, columns = np.zeros(pos.shape), np.zeros(neg.shape)
     crossed = np.zeros((len(tests), len(tests)))
     step = max(1, _HELD // max(1, neg.size))
@@ -144,19 +140,17 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
 
 def _fitted(study: Readings, measure: Measure) -> F64:
     """Return the covariance under binormal curves fitted to the tests; pROC's line of the AUC exchanges the classes."""
-    if not study.complete:
-        raise ValueError("covariance='obuchowski' needs a complete study; some readings are missing")
     assert isinstance(measure, CurveMeasure)
     return fitted_covariance(study.all_tests(), measure, as_proc=False)
 
 
-#: Each with what it needs of the measure, and whether it supports clusters and weights.
-_COVARIANCES: dict[str, tuple[Callable[..., F64], Trait | None, bool]] = {
-    "delong": (_delong, Trait.COMPONENTS, True),
-    "jackknife": (_jackknife, None, True),
-    "unbiased": (_unbiased, Trait.COMPONENTS, False),
-    "bootstrap": (_bootstrap, None, True),
-    "obuchowski": (_fitted, Trait.AREA, False),
+#: Each with what it needs.
+_COVARIANCES: dict[str, tuple[Callable[..., F64], str]] = {
+    "delong": (_delong, "a measure with components"),
+    "jackknife": (_jackknife, ""),
+    "unbiased": (_unbiased, "a mean over pairs (AUC, ScoredAUC or MarginAUC) without groups and sample_weight"),
+    "bootstrap": (_bootstrap, ""),
+    "obuchowski": (_fitted, "an area over one range, of a complete study without groups and sample_weight"),
 }
 
 
@@ -420,7 +414,7 @@ def mrmc_analysis(
     if isinstance(y_true, Readings):
         y_score, measure = in_order(y_score, measure)
     study, measure = readings_of(mrmc_analysis, y_true, y_score, reading), as_measure(measure)
-    _check_covariance(covariance, measure, study.independent)
+    _check_covariance(covariance, measure, study)
     n_resamples = check_resamples(n_resamples)
     for name, kind in (("readers", readers), ("cases", cases)):
         check_choice(name, kind, ("random", "fixed"))
@@ -516,21 +510,19 @@ def _require_order(study: Readings, hypothesis: Hypothesis) -> None:
         )
 
 
-def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
-    """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
+def _check_covariance(covariance: Any, measure: Measure, study: Readings) -> None:
+    """Check that the covariance supports the measure and the study."""
     check_choice("covariance", covariance, tuple(_COVARIANCES))
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
-    _, needed, for_clusters = _COVARIANCES[covariance]
-    if needed is not None and needed not in measure.traits:
-        raise ValueError(
-            f"covariance={covariance!r} needs {needed.value}, got measure={measure!r}; use 'jackknife' or 'bootstrap'"
-        )
-    if not (plain or for_clusters):
-        raise ValueError(
-            f"covariance={covariance!r} supports neither groups nor sample_weight; use 'delong', 'jackknife' or"
-            " 'bootstrap'"
-        )
+    fits = {
+        "delong": Trait.COMPONENTS in measure.traits,
+        "unbiased": study.independent and measure.kernel(np.float64) is not None,
+        "obuchowski": study.independent and study.complete and Trait.AREA in measure.traits,
+    }
+    if not fits.get(covariance, True):
+        needs = f"covariance={covariance!r} needs {_COVARIANCES[covariance][1]}"
+        raise ValueError(f"{needs}, got measure={measure!r}; use 'jackknife' or 'bootstrap'")
 
 
 def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:

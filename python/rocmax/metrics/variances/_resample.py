@@ -115,9 +115,8 @@ def drawable(data: Sample, advice: str) -> Sample:
     repeated = data.weight_kind == "frequency"
     if repeated and data.weight is not None and (data.weight == 1).all():
         data = data._replace(weight=None)
-    for name, count in zip(
-        ("positive", "negative"), (data if repeated else data._replace(weight=None)).totals, strict=True
-    ):
+    counts = (data if repeated else data._replace(weight=None)).totals
+    for name, count in zip(("positive", "negative"), counts, strict=True):
         if count < 1.5:
             explain(data)
             raise ValueError(
