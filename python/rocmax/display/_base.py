@@ -395,12 +395,6 @@ class CurveDisplay(Display):
 
     A display defines what the legend says of a curve (`_label`), how one is drawn (`_draw`) and what surrounds them
     (`_surround`, which returns the labels of the axes).
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    curves : tuple
     """
 
     _choices: Mapping[str, tuple[str, ...]] = {"xscale": ("linear", "log")}

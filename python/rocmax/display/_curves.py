@@ -114,18 +114,14 @@ _GRID_SIZE = 100
 
 @dataclass(frozen=True, repr=False)
 class PrecisionRecallCurve(base.Drawn):
-    """One model's curve.
-
-    Points are in ascending order of recall; between two of them the precision is that of the second. `band` holds
-    recalls and the lower and upper edge there, `interval` is that of the average precision.
-    """
+    """One model's curve, in ascending order of recall; between two points the precision is that of the second."""
 
     recall: F64
     precision: F64
     average_precision: float
     prevalence: float  # the precision of a random ranking
     band: Band | None = None
-    interval: tuple[float, float] | None = None
+    interval: tuple[float, float] | None = None  # of the average precision
     band_name: str = ""  # in the legend
 
 
@@ -269,8 +265,6 @@ class BudgetDisplay(base.CurveDisplay):
 
         Parameters
         ----------
-        samples : Samples
-            Labels, and the scores of one model or of several.
         budget : int, optional
             The number of alerts to mark.
         per : array-like of shape (n_samples,), optional

@@ -266,9 +266,6 @@ _AXES: dict[str, tuple[tuple[str, str], Style, Callable[[Any], Any]]] = {
 class ROCDisplay(base.CurveDisplay):
     """ROC curves of one or several models, with an FPR range shaded and bootstrap bands on request.
 
-    Made by `from_samples`, `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws
-    again, on other axes or zoomed in on the range, and sets `ax_` and `figure_`.
-
     >>> display = ROCDisplay.from_predictions(y, p, fpr_range=(0, 0.1), confidence_level=0.95)
     >>> display = ROCDisplay.from_predictions(y, p, axes="sensitivity-specificity", thresholds=["youden"])
     >>> display.plot(legend=False).figure_.savefig("roc.png")  # doctest: +SKIP

@@ -36,8 +36,6 @@ class ForestDisplay(Picture):
     A diamond shows the pooled estimate. The dashed line marks it, or 0 for differences of models. Estimates with their
     intervals, and numbers of positive and negative samples, are written to the right.
 
-    Made by `from_result`; `plot` draws again and sets `ax_` and `figure_`.
-
     >>> from rocmax.metrics import infer
     >>> display = ForestDisplay.from_result(infer(y, p["new"], by=["east", "west"] * 20))
 
@@ -166,8 +164,6 @@ class WeightsDisplay(Picture):
     """Bars of a linear model's largest weights; bars to the right raise the score.
 
     Weights compare only where features have one scale: standardise them first.
-
-    Made by `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
     >>> from rocmax import PartialAUCSVC
     >>> model = PartialAUCSVC().fit([[k, -k] for k in p["new"]], y)

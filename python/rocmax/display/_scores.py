@@ -25,8 +25,6 @@ _ROOM = 1.3  # height of the axes over that of the highest bar: the legend stand
 class ScoreDisplay(base.Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
 
-    Made by `from_samples`, `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
-
     >>> display = ScoreDisplay.from_predictions(y, p["new"], threshold=("fpr", 0.1))
 
     Parameters
@@ -42,13 +40,7 @@ class ScoreDisplay(base.Display):
     """
 
     def __init__(
-        self,
-        edges: F64,
-        densities: F64,
-        *,
-        mark: OperatingPoint | None = None,
-        name: str = "",
-        pos_label: Any = None,
+        self, edges: F64, densities: F64, *, mark: OperatingPoint | None = None, name: str = "", pos_label: Any = None
     ) -> None:
         self.edges = edges
         self.densities = densities

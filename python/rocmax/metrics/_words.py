@@ -394,10 +394,7 @@ def journal(
 ) -> list[dict[str, str]]:
     """Return the rows of a table as text, with `name`, `name_low` and `name_high` in one cell.
 
-    An estimate is the rate `as_rate`, in the words of the style, if it is one.
-
-    All numbers of a column have the same number of decimals: two, or as many as show one digit of the smallest standard
-    error, taken as a quarter of the interval's width.
+    All numbers of a column have two decimals, or as many as show one digit of a quarter of the narrowest interval.
     """
     renamed = [_renamed(row) for row in rows]
     columns: dict[str, list[str]] = {}

@@ -65,10 +65,7 @@ def _two_digits(least: float, most: float, *others: float) -> F64:
 
 
 def best_at(curve: Points, reached: F64, most: F64) -> Points:
-    """Return the vertex with the highest TPR that reaches at most so much; among equal ones, the highest threshold.
-
-    `reached` rises along the curve: its FPR, or the number of alerts.
-    """
+    """Return the vertex of the highest TPR, then threshold, with at most this FPR or number of alerts `reached`."""
     highest = curve.tpr[np.searchsorted(reached, most, side="right") - 1]
     place = np.searchsorted(curve.tpr, highest)
     return Points(*(values[place] for values in curve))
@@ -93,10 +90,7 @@ def dash(k: int) -> str:
 def figure_json(
     target: str, curves: Sequence[Points], shade: tuple[float, float] | None, limits: Any
 ) -> dict[str, Any]:
-    """Return a figure of curves; the page's script finds its parts by name.
-
-    `limits` are the ranges of both axes.
-    """
+    """Return a figure of curves with these ranges of both axes; the page's script finds its parts by name."""
     from bokeh.embed import json_item
     from bokeh.models import BoxAnnotation, ColumnDataSource, InlineStyleSheet, Span
     from bokeh.plotting import figure

@@ -11,7 +11,6 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from itertools import combinations
-from math import isfinite
 from string import Template
 from typing import Any, BinaryIO, Unpack
 
@@ -27,6 +26,7 @@ from rocmax.display._base import Scores, models_of, require_one_naming
 from rocmax.display._report._measured import Measured, Points, color, dash, figure_json
 from rocmax.metrics import Comparison, Inference, SubgroupInference, _words as words
 from rocmax.metrics._references import ADJUSTMENTS
+from rocmax.metrics.results._result import plain
 from rocmax.metrics.samples._reading import Weighted, read
 from rocmax.metrics.samples._samples import Samples
 
@@ -113,21 +113,11 @@ def data(of: Measured) -> dict[str, Any]:
     if of.fpr_range is not None:
         figures.append(figure_json("figure-range", of.details, None, _limits(of.details, of.fpr_range)))
     models = [
-        {
-            "name": of.names[k],
-            "color": color(k),
-            "lower": of.lower[k],
-            "at": {unit: _listed(points) for unit, points in at.items()},
-        }
+        {"name": of.names[k], "color": color(k), "lower": of.lower[k], "at": plain(at)}
         for k, at in enumerate(of.at_stops)
     ]
-    every = {unit: stops.tolist() for unit, stops in of.stops.items()}
-    return {"figures": figures, "models": models, "stops": every, "starts": _starts(of), "prevalence": of.prevalence}
-
-
-def _listed(points: Points) -> dict[str, list[float | None]]:
-    """Return vertices as JSON has them, without infinities."""
-    return {name: [value if isfinite(value) else None for value in at] for name, at in points._asdict().items()}
+    slider = {"stops": plain(of.stops), "starts": _starts(of)}
+    return {"figures": figures, "models": models, **slider, "prevalence": of.prevalence}
 
 
 def _limits(details: Sequence[Points], fpr_range: tuple[float, float]) -> Any:
@@ -362,10 +352,7 @@ def _comparison(of: Measured) -> Html | None:
 def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
     """Return the area of each model in every subgroup."""
     level, first = words.level(of.confidence_level), by[0]
-    names = (first.by, f"{first.measure.short} [{level}]", "", "positive", "negative", "from the rest", "adjusted p")
-    listed = [row for found in by for row in found.rows()]
-    ends = [end for row in listed for end in (row["ci_low"], row["ci_high"]) if not np.isnan(end)]
-    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    names = (first.by, f"{first.measure.short} [{level}]", "positive", "negative", "from the rest", "adjusted p")
     bodies = []
     for k, found in enumerate(by):
         rows, held = _heading(of, k, len(names)), found.rows()
@@ -375,7 +362,6 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
         for row, text, change in zip(held, texts, apart, strict=True):
             cells = (
                 _small(text) if text else "not estimable",
-                "" if np.isnan(row["ci_low"]) else _bar(row, low, high),
                 words.count(row["n_pos"]),
                 words.count(row["n_neg"]),
                 _small(change),
@@ -384,22 +370,12 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
             rows.append(tag("tr", tag("th", row["subgroup"], scope="row"), *(tag("td", cell) for cell in cells)))
         bodies.append(tag("tbody", *rows))
     caption = (
-        f"The {first.measure_in_words.split(' within')[0]} in each subgroup. Bars show the {level}, from"
-        f' {low:.3g} to {high:.3g}; "from the rest" is the difference from all other subgroups, with p adjusted by'
+        f"The {first.measure_in_words.split(' within')[0]} in each subgroup."
+        ' "From the rest" is the difference from all other subgroups, with p adjusted by'
         f' {ADJUSTMENTS["holm"]}; "pooled" is {first.pooled_in_words}.'
     )
     tests = [f"{name}: all subgroups equal: {found.equality_test}." for name, found in zip(of.names, by, strict=True)]
     return joined(_table(caption, names, *bodies, class_="thresholds"), *(tag("p", text) for text in tests))
-
-
-def _bar(row: dict[str, Any], low: float, high: float) -> Html:
-    """Return an interval and its estimate, drawn on an axis from `low` to `high`."""
-    left, middle, right = (
-        f"{100 * (row[name] - low) / ((high - low) or 1.0):.2f}" for name in ("ci_low", "estimate", "ci_high")
-    )
-    line = tag("line", x1=left, x2=right, y1="6", y2="6", stroke="currentColor", stroke_width="1.5")
-    mark = tag("circle", cx=middle, cy="6", r="3", fill="currentColor")
-    return tag("svg", line, mark, viewBox="-4 0 108 12", width="108", height="12", aria_hidden="true")
 
 
 def _methods(of: Measured) -> Html:

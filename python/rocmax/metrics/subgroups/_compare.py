@@ -32,24 +32,19 @@ class SubgroupComparison(BySubgroup, Comparison):
 
     Attributes
     ----------
-    by : str
-        Name of the column of subgroups, "subgroup" for arrays.
+    by, not_estimable
+        As in :class:`SubgroupInference`.
     subgroups : dict
         The :class:`Comparison` of each subgroup with both classes.
     equality : SubgroupTest
         That the differences of models are the same in all subgroups. For two models Welch's (1951) analysis of variance
         of the differences, for more Johansen's (1980). Where clusters cross subgroups, Hotelling's T2.
-    not_estimable : dict
-        Totals (positive, negative) of the subgroups without an estimate.
     n_clusters_crossed : float or None
         Number of clusters, where they cross subgroups.
     """
 
     n_clusters_crossed: float | None = None
-
-    @property
-    def _crossed(self) -> float | None:
-        return self.n_clusters_crossed
+    _crossed = property(lambda self: self.n_clusters_crossed)
 
     def rows(self) -> list[dict[str, Any]]:
         rows = []

@@ -52,6 +52,7 @@ _OF_PREVALENCE = (PrecisionAt, RecallAt, EnrichmentFactor, RIE, BEDROC)
 _SMALL = 0.05
 _AT_ONCE = 256  # differences, each with a share for every subgroup
 _NO_TEST = SubgroupTest(np.nan, 0, np.nan, np.nan, 0)
+_NO_CHANGE = statistics.SubgroupDifference("", "", np.nan, np.nan, ConfidenceInterval(np.nan, np.nan), np.nan, np.nan)
 _HIDDEN = ("caught", "alerts", "weight_kind", "threshold", "statistic")
 
 
@@ -133,6 +134,7 @@ class SubgroupInference(BySubgroup, Inference):
 
     differences: tuple[SubgroupDifference, ...] = ()
     moments: Any = None
+    _crossed = property(lambda self: self.moments.crossed)
 
     def pool(self, weights: Literal["pairs", "positives", "equal"] = "pairs") -> PooledEstimate:
         """Return a mean of the subgroups.
@@ -193,17 +195,12 @@ class SubgroupInference(BySubgroup, Inference):
         listed = [(names[a], names[b]) for a, b in pairs]
         return differences_of(self.moments, pairs, shares, listed, self.measure, self.confidence_level, adjust)
 
-    @property
-    def _crossed(self) -> float | None:
-        crossed: float | None = self.moments.crossed
-        return crossed
-
     def rows(self) -> list[dict[str, Any]]:
         (whole,) = super().rows()
         against = {one.subgroup: one for one in self.differences}
         shares = statistics.shares_of(totals_of(self.subgroups), "pairs").tolist()
         rows = [
-            _row(name, one.rows()[0], share, against.get(name))
+            _row(name, one.rows()[0], share, against.get(name, _NO_CHANGE))
             for (name, one), share in zip(self.subgroups.items(), shares, strict=True)
         ]
         blank = dict.fromkeys(whole, np.nan) | {"measure": self.measure.short, "method": ""}
@@ -250,19 +247,17 @@ class SubgroupInference(BySubgroup, Inference):
         return (*super()._sources(), *own, *self._tested, *(("zou", "holm") if self.differences else ()))
 
 
-def _row(name: Any, row: dict[str, Any], share: float, apart: SubgroupDifference | None = None) -> dict[str, Any]:
+def _row(name: Any, row: dict[str, Any], share: float, apart: SubgroupDifference = _NO_CHANGE) -> dict[str, Any]:
     """Return the row of a subgroup, with its difference from the rest."""
-    change, (low, high), pvalue = np.nan, (np.nan, np.nan), np.nan
-    if apart is not None:
-        change, (low, high), pvalue = apart.difference, apart.confidence_interval, apart.pvalue_adjusted
+    low, high = apart.confidence_interval
     return {
         "subgroup": words.label_text(name),
         **{"pvalue_null" if key == "pvalue" else key: value for key, value in row.items() if key not in _HIDDEN},
         "share": share,
-        "difference": change,
+        "difference": apart.difference,
         "difference_low": low,
         "difference_high": high,
-        "pvalue_difference": pvalue,
+        "pvalue_difference": apart.pvalue_adjusted,
     }
 
 
@@ -374,8 +369,7 @@ def split(data: Sample, by: Any) -> Parts:
 def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[Any, Found], dict[Any, Any]]:
     """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples."""
     results: dict[Any, Found] = {}
-    lacking = dict(parts.lacking)
-    warned_of: dict[Any, list[Warning]] = {}
+    lacking, facts = dict(parts.lacking), dict[str, str]()
     for k, (name, one) in enumerate(parts.samples.items()):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -385,18 +379,14 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
                 few = not has_variance(min(one.effective)) or one.group is not None
                 if not few and not isinstance(error, TooFewSamples):
                     raise ValueError(f"subgroup {shown(name)} of by: {error}") from error
-                lacking[name] = one.totals
-                warned_of[name] = [CoverageWarning(f"not estimable: {error}")]
+                lacking[name], facts[words.label_text(name)] = one.totals, f"not estimable: {error}"
                 continue
-        warned_of[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
+        for warning in caught[:1]:
+            facts[words.label_text(name)] = getattr(warning.message, "fact", str(warning.message))
     if not results:
-        each_fact = [f": {shown(name)} is {reasons[0]}" for name, reasons in warned_of.items()]
-        raise ValueError(f"no subgroup of by has enough samples of both classes{''.join(each_fact[:1])}")
-    # One warning for all subgroups.
-    facts = {
-        words.label_text(name): getattr(one, "fact", str(one)) for name, found in warned_of.items() for one in found[:1]
-    }
-    if facts:
+        first = "".join(f": {shown(name)} is {facts[words.label_text(name)]}" for name in [*parts.samples][:1])
+        raise ValueError(f"no subgroup of by has enough samples of both classes{first}")
+    if facts:  # one warning for all subgroups
         listed = "; ".join(f"{name}: {fact}" for name, fact in list(facts.items())[:_LISTED])
         listed += f"; and {len(facts) - _LISTED} more" if len(facts) > _LISTED else ""
         warn(CoverageWarning(f"{len(facts)} of {len(parts.order)} subgroups need caution ({listed})"))
