@@ -36,7 +36,7 @@ from rocmax import PartialAUCEnsembleClassifier
 from rocmax._selection import standings
 from rocmax.ensemble import _data
 from rocmax.ensemble._models import raw_scores
-from rocmax.estimators._calibrated import sigmoid
+from rocmax.estimators._base import sigmoid
 from rocmax.metrics import partial_auc_score
 
 RANGES = (0.0, 0.05), (0.02, 0.05), (0.0, 0.01)

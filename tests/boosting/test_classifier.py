@@ -18,8 +18,7 @@ from rocmax._selection import paired_difference
 from rocmax.boosting import PartialAUCObjective
 from rocmax.boosting._classifier import BoostingRound, Rounds, best_round, smoothed
 from rocmax.boosting._libraries import BY_NAME, raw_scores
-from rocmax.estimators._base import Data
-from rocmax.estimators._calibrated import sigmoid
+from rocmax.estimators._base import Data, sigmoid
 from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
 LIBRARIES = {"lightgbm": {"num_leaves": 7}, "xgboost": {"max_depth": 3}}

@@ -18,7 +18,7 @@ from rocmax import (
     PartialAUCSVCCV,
 )
 from rocmax.boosting import PartialAUCObjective
-from rocmax.estimators._calibrated import relative
+from rocmax.estimators._base import Data
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
@@ -90,10 +90,13 @@ def test_weights_of_two_are_rows_twice(n_neg: int, whole: bool, surrogate: str) 
 
 
 def test_relative_weights() -> None:
-    assert relative(np.full(5, 0.1)) is None
-    np.testing.assert_array_equal(relative(np.array([0.0, 3.0, 3.0])), [0.0, 1.0, 1.0])
-    np.testing.assert_array_equal(relative(np.array([1.0, 3.0])), [0.5, 1.5])
-    np.testing.assert_array_equal(relative(np.array([1e308, 1.5e308, 0.5e308])), [1.0, 1.5, 0.5])
+    def relative(*weight: float) -> Any:
+        return Data(None, np.ones(len(weight), dtype=bool), np.array(weight)).relative().weight
+
+    assert relative(0.1, 0.1, 0.1) is None
+    np.testing.assert_array_equal(relative(0.0, 3.0, 3.0), [0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(relative(1.0, 3.0), [0.5, 1.5])
+    np.testing.assert_array_equal(relative(1e308, 1.5e308, 0.5e308), [1.0, 1.5, 0.5])
 
 
 CONSTANT = [

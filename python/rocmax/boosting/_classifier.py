@@ -10,19 +10,11 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax import _parameters as parameters
 from rocmax._checks.arrays import warn_of_order
 from rocmax._checks.samples import rate_range
 from rocmax._checks.training import check_labels, check_sample_weight
-from rocmax._parameters import (
-    as_float,
-    check_callback,
-    check_choice,
-    check_count,
-    check_flag,
-    check_positive,
-    check_verbose,
-    shown,
-)
+from rocmax._parameters import shown
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import first_best, is_better, paired_difference
@@ -34,8 +26,7 @@ from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, checked_params, in_one_line, raw_scores, taken
 from rocmax.boosting._objective import PartialAUCObjective
-from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, warn_if_constant
-from rocmax.estimators._calibrated import CalibratedRanker, relative
+from rocmax.estimators._base import CalibratedRanker, Data, Threshold, atomic, check_threshold, warn_if_constant
 from rocmax.estimators._folds import check_folds, equal_rows, groups_of, held_whole, warn_of_repeats, warn_of_shared
 from rocmax.metrics.scores._scores import partial_auc_score
 
@@ -337,7 +328,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         ImportError
             If the library is not installed.
         """
-        check_callback(callback, "BoostingRound after each round")
+        parameters.check_callback(callback, "BoostingRound after each round")
         library, objectives, fpr_range = self._checked()
         data = self._validated(X, y, sample_weight)
         there = np.ones(len(data.positive), dtype=bool) if data.weight is None else data.weight > 0
@@ -365,7 +356,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         warn_of_order(X_val=X, y_val=y, sample_weight_val=sample_weight)
         X = self._checked_features(X)
         labels, weight = check_labels(y, X, "y_val"), check_sample_weight(sample_weight, X)
-        data = Data(X, labels == self.classes_[1], None if weight is None else relative(weight))
+        data = Data(X, labels == self.classes_[1], weight).relative()
         data = data.take(np.flatnonzero(data.counted))
         if not np.isin(labels, self.classes_).all() or len(np.unique(data.positive)) < 2:
             known, found = shown(self.classes_.tolist()), shown(np.unique(labels)[:5].tolist())
@@ -483,18 +474,20 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     def _checked(self) -> tuple[Library, list[Any], tuple[float, float]]:
         """Check the parameters; return the library, the objectives to try and the range."""
         fpr_range = rate_range(self.fpr_range, "fpr_range")
-        check_count("n_estimators", self.n_estimators, MOST_ROUNDS), check_positive("learning_rate", self.learning_rate)
-        check_count("early_stopping_rounds", self.early_stopping_rounds), check_flag("refit", self.refit)
-        check_threshold(self.threshold), check_verbose(self.verbose)
-        share = as_float(self.validation_fraction)
+        parameters.check_count("n_estimators", self.n_estimators, MOST_ROUNDS)
+        parameters.check_positive("learning_rate", self.learning_rate)
+        parameters.check_count("early_stopping_rounds", self.early_stopping_rounds)
+        parameters.check_flag("refit", self.refit), parameters.check_verbose(self.verbose)
+        check_threshold(self.threshold)
+        share = parameters.as_float(self.validation_fraction)
         if not 0.0 < share < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {shown(self.validation_fraction)}")
         objectives: list[Any] = [self.objective]
         if isinstance(self.objective, PartialAUCObjective):
             self.objective._checked()
-        elif check_choice("objective", self.objective, ("auto", "log_loss")) == "auto":
+        elif parameters.check_choice("objective", self.objective, ("auto", "log_loss")) == "auto":
             objectives = ["log_loss", PartialAUCObjective(fpr_range, blend=_BLEND, widen=_WIDEN)]
-        kind = BY_NAME[check_choice("library", self.library, tuple(BY_NAME))]
+        kind = BY_NAME[parameters.check_choice("library", self.library, tuple(BY_NAME))]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with in_one_line(self.library):
             params = checked_params(self.library_params, self.library, log_loss=isinstance(objectives[0], str))

@@ -21,8 +21,7 @@ from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._data import LIMITS, EnsembleStep, FamilyResult, Folds, HopelessError, Run, composed, quietly
 from rocmax.ensemble._models import Family, families_of, importances, raw_scores, suitable
-from rocmax.estimators._base import Threshold, atomic, check_threshold, warn_if_constant
-from rocmax.estimators._calibrated import CalibratedRanker, sigmoid
+from rocmax.estimators._base import CalibratedRanker, Threshold, atomic, check_threshold, sigmoid, warn_if_constant
 from rocmax.estimators._folds import dealt, equal_rows, folds_of, groups_of
 from rocmax.metrics import PartialAUC, infer
 

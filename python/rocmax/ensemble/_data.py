@@ -19,8 +19,7 @@ from rocmax._tables._decide import decided
 from rocmax._tables._forms import is_frame
 from rocmax._tables._schema import Schema
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.estimators._base import Data
-from rocmax.estimators._calibrated import sigmoid
+from rocmax.estimators._base import Data, sigmoid
 from rocmax.estimators._folds import Fold
 from rocmax.metrics import PartialAUC
 

@@ -1,25 +1,20 @@
-"""The base of all rankers: checked samples and scales, scores, threshold, labels, and a fit that is whole or not."""
+"""The bases of all rankers and of those of tables: checks, scores, threshold, calibration, and a fit, whole or not."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
+from rocmax._checks import training as checks
 from rocmax._checks.arrays import unmasked, warn_of_order
 from rocmax._checks.samples import rate_range
-from rocmax._checks.training import (
-    check_features,
-    check_sample_weight,
-    check_training_data,
-    check_two_classes,
-    rows_of,
-    warn_of_positive_class,
-)
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool, RuleChoice
@@ -130,6 +125,12 @@ _HIDDEN = 100.0
 # The rounding of kernel scores is measured on about _SOME rows; other rows may have _ROUNDING times as much.
 _SOME, _ROUNDING = 256, 8.0
 
+# Scores whose range is a smaller share of the greatest are equal but for rounding.
+_EQUAL = 1e-12
+# Weights keep so many bits, as in the libraries of trees, which hold them in single precision. So weights that differ
+# by a factor give the same models, not models that rounding has sent different ways.
+_BITS = 24
+
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
@@ -157,8 +158,20 @@ class Data(NamedTuple):
 
     def take(self, rows: Any) -> "Data":
         """Return some of the samples."""
-        X = None if self.X is None else rows_of(self.X, rows)
+        X = None if self.X is None else checks.rows_of(self.X, rows)
         return Data(X, self.positive[rows], None if self.weight is None else self.weight[rows])
+
+    def relative(self) -> "Data":
+        """Return the samples with weights of mean 1 above 0, None if all are 1: libraries compare sums with numbers."""
+        if self.weight is None:
+            return self
+        weight = np.ldexp(self.weight, -int(np.frexp(self.weight.max())[1]))  # exact; sums do not overflow
+        weight /= weight[weight > 0].mean()
+        if np.ptp(weight[weight > 0]) <= _EQUAL:
+            weight = np.where(weight > 0, 1.0, 0.0)
+        mantissa, exponent = np.frexp(weight)
+        weight = np.ldexp(np.round(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+        return self._replace(weight=None if np.all(weight == 1.0) else weight)
 
 
 class Ranker(ClassifierMixin, BaseEstimator):
@@ -262,24 +275,24 @@ class Ranker(ClassifierMixin, BaseEstimator):
 
     def _checked_features(self, X: Any) -> Any:
         """Check and return the features of samples to score."""
-        return check_features(self, X, reset=False)
+        return checks.check_features(self, X, reset=False)
 
     def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         """Check and return the features and labels to fit."""
-        return check_training_data(self, X, y)
+        return checks.check_training_data(self, X, y)
 
     def _two_classes(self, y: AnyArray, weight: F64 | None) -> Bool:
         """Set ``classes_``; return which labels are positive."""
-        self.classes_, positive = check_two_classes(y, weight)
+        self.classes_, positive = checks.check_two_classes(y, weight)
         return positive
 
     def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
         """Check the training data and set ``classes_``."""
         warn_of_order(X=X, y=y, sample_weight=sample_weight)
         X, labels = self._checked_training(X, y)
-        weight = check_sample_weight(sample_weight, X)
+        weight = checks.check_sample_weight(sample_weight, X)
         positive = self._two_classes(labels, weight)
-        warn_of_positive_class(self.classes_, y)
+        checks.warn_of_positive_class(self.classes_, y)
         if self._by_scale:
             warn_of_scales(self, X, weight)
         return Data(X, positive, weight)
@@ -429,3 +442,74 @@ def _deviations(X: Any) -> F64:
             total, squares = sum(of_blocks, np.zeros((2, len(origin))))
             mean, deviation = origin + total / n, np.sqrt((squares - total * total / n) / n)
     return np.where(np.isfinite(deviation) & (deviation > _CONSTANT * np.abs(mean)), deviation, 0.0)
+
+
+class CalibratedRanker(Ranker):
+    """A ranker of tables with missing values and categories, with ``predict_proba``."""
+
+    _by_scale, _takes_missing = False, True
+    calibration_: tuple[float, float]
+
+    def predict_proba(self, X: Any) -> F64:
+        """Return calibrated probabilities of the two classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, as for ``decision_function``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            A logistic curve of the score, fitted to samples that the model was not trained on; see
+            ``calibration_``. ``predict`` uses ``threshold_``, not these probabilities.
+        """
+        check_is_fitted(self)
+        slope, offset = self.calibration_
+        positive = expit(slope * self.decision_function(X) + offset)
+        return np.column_stack([1.0 - positive, positive])
+
+    def _checked_features(self, X: Any) -> Any:
+        return checks.check_features_for_trees(self, X, reset=False)
+
+    def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        X = checks.check_features_for_trees(self, X, reset=True)
+        return X, checks.check_labels(y, X)
+
+    def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
+        return super()._validated(X, y, sample_weight).relative()
+
+    def _calibrate(self, held_out: F64, data: Data, training: Data | None = None) -> None:
+        """Set threshold and calibration by scores of held-out rows; a number of alerts is for all `training` rows."""
+        _, positive, weight = data
+        self.intercept_ = np.array([sigmoid(held_out, positive, weight, slope=1.0)[1]])
+        scores = held_out + self.intercept_
+        total = None if training is None else float(np.count_nonzero(training.counted))
+        self.threshold_ = self._chosen(data._replace(X=scores), total=total)
+        self.calibration_ = sigmoid(scores, positive, weight)
+
+
+def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None, slope: float | None = None) -> tuple[float, float]:
+    """Return (slope, offset) of the logistic curve ``1 / (1 + exp(-(slope s + offset)))`` with the least log loss.
+
+    Targets are (n_pos + 1) / (n_pos + 2) for positives and 1 / (n_neg + 2) for negatives, so that separable classes do
+    not give a step; the slope is at least 0 (Platt, 1999), or is given. O(n) per step, a few dozen steps.
+    """
+    weight = np.ones(len(scores)) if weight is None else weight * (len(weight) / weight.sum())
+    center, scale = float(scores.mean()), float(scores.std())
+    if np.ptp(scores) <= _EQUAL * np.abs(scores).max():  # all equal: the slope stays 1
+        scale = 1.0
+    x = (scores - center) / scale
+    n_pos, n_neg = weight[positive].sum(), weight[~positive].sum()
+    target = np.where(positive, (n_pos + 1.0) / (n_pos + 2.0), 1.0 / (n_neg + 2.0))
+
+    def loss(at: F64) -> tuple[float, F64]:
+        z = at[0] * x + at[1]
+        excess = weight * (expit(z) - target)
+        value = float(np.sum(weight * (np.logaddexp(0.0, z) - target * z)))
+        return value, np.array([excess @ x, excess.sum()])
+
+    limits = (0.0, None) if slope is None else (slope * scale, slope * scale)
+    start = np.array([limits[1] or 1.0, np.log((n_pos + 1.0) / (n_neg + 1.0))])
+    slope, offset = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[limits, (None, None)]).x
+    return float(slope / scale), float(offset - slope * center / scale)

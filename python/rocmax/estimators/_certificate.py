@@ -23,8 +23,8 @@ from rocmax.estimators._base import Data
 from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Arrangement, Convex, Pairs
 from rocmax.solvers import Model, rounded, squares_of
+from rocmax.solvers._least_squares import squares
 from rocmax.solvers._objective import relative_gap
-from rocmax.solvers.least_squares import squares
 
 # Values of a list that are digested at a time.
 _BLOCK = 1 << 16

@@ -22,8 +22,9 @@ from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, wa
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._folds import row_numbers
 from rocmax.estimators._kernels import KernelRanker, support_of
-from rocmax.solvers import least_squares
-from rocmax.solvers.least_squares import Features, KernelFeatures, LinearFeatures, Loss
+from rocmax.solvers import _least_squares as least_squares
+from rocmax.solvers._held_out import pair_scores
+from rocmax.solvers._least_squares import Features, KernelFeatures, LinearFeatures, Loss
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
@@ -388,7 +389,7 @@ class AUCRLS(LeastSquares):
             _FEWER_PAIRS,
         )
         features = model._features(X, weight, held_out=True)
-        return pairs, interruptible(X.shape[0] * min(X.shape), least_squares.pair_scores, features, pos, alpha, pairs)
+        return pairs, interruptible(X.shape[0] * min(X.shape), pair_scores, features, pos, alpha, pairs)
 
 
 class RLS(AUCRLS):

@@ -19,7 +19,8 @@ from rocmax.estimators._base import Data, Threshold, atomic, check_threshold
 from rocmax.estimators._folds import check_folds, dealt, equal_rows, groups_of, warn_of_repeats, warn_of_shared
 from rocmax.estimators._rls import LabelledRows, LeastSquares
 from rocmax.metrics import roc_auc_score
-from rocmax.solvers.least_squares import TIE, Features, held_out_scores, leave_pair_out, scale
+from rocmax.solvers._held_out import TIE, held_out_scores, leave_pair_out
+from rocmax.solvers._least_squares import Features, scale
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"

@@ -1,6 +1,6 @@
 """Exact cross-validation of RLS and AUC-RLS for a grid of alphas, without retraining.
 
-With L^-1 = S up to shifts (see `_systems.Loss`), both learners are regressions of y on K with noise alpha S:
+With L^-1 = S up to shifts (see `_least_squares.Loss`), both learners are regressions of y on K with noise alpha S:
 
     P = [K + alpha S]^-1 (bordered by the free shift for AUC-RLS),   c = P y,
 
@@ -22,7 +22,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._runtime.threads import checkpoint
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._systems import Features, Loss, Spectrum, targets
+from rocmax.solvers._least_squares import Features, Loss, Spectrum, targets
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Entries of P that are formed at a time.
