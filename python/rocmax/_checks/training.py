@@ -123,8 +123,9 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
         with _checks("X"):
-            missing = {"ensure_all_finite": "allow-nan"} if getattr(estimator, "_takes_missing", False) else {}
-            options = {**_FEATURES, **missing, "ensure_min_samples": 1 + reset}
+            options = {**_FEATURES, "ensure_min_samples": 1 + reset}
+            options["ensure_all_finite"] = "allow-nan" if getattr(estimator, "_takes_missing", False) else True
+            options["accept_sparse"] = "csr" if getattr(estimator, "_takes_sparse", True) else False
             made = _canonical(validate_data(estimator, X, reset=reset, **options))
         _check_order(estimator, X, reset=reset)
         return made

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from math import isfinite
 from numbers import Real
@@ -16,25 +16,13 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from rocmax import _core
+from rocmax import _core, designs
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import as_float, check_choice, check_count, check_grid, check_verbose, shown
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import blas_threads, n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice, Rows, SurrogateName
-from rocmax.designs import (
-    Design,
-    Kernel,
-    Landmarks,
-    RowSpace,
-    Space,
-    SubsetDesign,
-    as_design,
-    compact,
-    halves,
-    is_stored,
-)
 from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, middle_of_classes, require_scale
 from rocmax.estimators._callbacks import Task, whole_fit
 from rocmax.estimators._folds import Fold, folds_of, groups_of, thinned
@@ -211,7 +199,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         X, positive, weight = data
         if self.n_landmarks is None:
             require_scale(self, X, weight, Cs[0])
-        place, features = ranks(positive, weight, seed), compact(X) if self.n_landmarks is None else X
+        place, features = ranks(positive, weight, seed), designs.compact(X) if self.n_landmarks is None else X
         spaces = self._spaces(data._replace(X=features), place, threads)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, groups, params)
@@ -249,29 +237,29 @@ class PartialAUCSVCCV(CertifiedRanker):
                 column -= 1
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
-            if isinstance(space, Landmarks):
+            if isinstance(space, designs.Landmarks):
                 design = landmark_design(space, data, 0.0)
             else:
-                design = as_design(features) if space is None else space.design(np.arange(len(positive)))
+                design = designs.as_design(features) if space is None else space.design(np.arange(len(positive)))
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             self.tol_ = training.tol(name, tol)
             stop: dict[str, Any] = {"tol": self.tol_, "max_iter": max_iter}
             result = training.fit(name, self.C_, callback=steps, **stop)
-            if isinstance(space, RowSpace):  # the gap is that of the features themselves
+            if isinstance(space, designs.RowSpace):  # the gap is that of the features themselves
                 last = replace(result, model=result.model._replace(vector=space.vector(result.model.vector)))
                 steps.close()
                 steps, space = self._steps(part, data, None), None
-                training = Training(as_design(features), training.problem, fpr_range, threads)
+                training = Training(designs.as_design(features), training.problem, fpr_range, threads)
                 result = training.fit(name, self.C_, callback=steps, last=last, **stop)
             held_out = validation.held_out(name, column)
-            if isinstance(space, Landmarks):  # the folds may be thinned, more so of the larger class
+            if isinstance(space, designs.Landmarks):  # the folds may be thinned, more so of the larger class
                 share = data.weight_of_classes / held_out.weight_of_classes
                 weights = share[held_out.positive.astype(int)]
                 held_out = held_out._replace(weight=weights * (1.0 if held_out.weight is None else held_out.weight))
             zero, train_scores = self._keep(result, steps, name, data, space)
             self.threshold_ = self._chosen(held_out, total=float(data.weight_of_classes.sum()))
-            if isinstance(space, Landmarks):
+            if isinstance(space, designs.Landmarks):
                 self.gamma_ = space.kernel.gamma
             part.end(dict)
             score = float(scores[:, chosen, column].mean())
@@ -293,7 +281,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         # letter, covtype, phoneme and mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
         return tuple(name for name, known in candidates.items() if known.convex or self.n_landmarks is None)
 
-    def _spaces(self, data: Data, place: Rows, threads: int) -> Sequence[Space]:
+    def _spaces(self, data: Data, place: Rows, threads: int) -> Sequence[designs.Space]:
         """Return the landmarks with every width to choose from; of a model linear in X its row space if X is wide."""
         X, positive, weight = data
         n = check_landmarks(self.n_landmarks, self.kernel)
@@ -302,35 +290,35 @@ class PartialAUCSVCCV(CertifiedRanker):
                 raise ValueError(
                     f"kernel={shown(self.kernel)} needs n_landmarks, such as n_landmarks=1000; or use kernel='linear'"
                 )
-            return [None if is_stored(X) else RowSpace.of(X, threads)]
+            return [None if designs.is_stored(X) else designs.RowSpace.of(X, threads)]
         gammas = self._gammas(X, weight)
         points = points_of(X, positive, place, n)
-        kernels = [Kernel.resolve(self.kernel, gamma, self.degree, self.coef0, X, weight) for gamma in gammas]
-        return [Landmarks(kernel, points) for kernel in kernels]
+        kernels = [designs.Kernel.resolve(self.kernel, gamma, self.degree, self.coef0, X, weight) for gamma in gammas]
+        return [designs.Landmarks(kernel, points) for kernel in kernels]
 
     def _gammas(self, X: Any, weight: F64 | None) -> list[Any]:
         """Return the widths to choose from, each once."""
         if callable(self.kernel):
             return ["scale"]
         if isinstance(self.gamma, str) and self.gamma == "auto":
-            scale = Kernel.resolve(self.kernel, "scale", self.degree, self.coef0, X, weight).gamma
+            scale = designs.Kernel.resolve(self.kernel, "scale", self.degree, self.coef0, X, weight).gamma
             return [factor * scale for factor in _WIDTHS]
         if isinstance(self.gamma, str) or not np.iterable(self.gamma):
             return [self.gamma]
         return sorted({*check_grid("gamma", self.gamma)})
 
     def _validation(
-        self, data: Data, features: Any, space: Space, folds: list[Fold], place: Rows, score_params: dict[str, Any]
+        self, data: Data, features: Any, space: designs.Space, folds: list[Fold], place: Rows, params: dict[str, Any]
     ) -> "Validation":
         """Return the folds; with landmarks, with only as many rows as the choice needs."""
-        if not isinstance(space, Landmarks):
-            return Validation(self, data, features, folds=folds, score_params=score_params, space=space)
-        limits = settings()
-        n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
-        some, folds = thinned(folds, data.positive, place, n_train, limits.landmark_scored)
-        params = {name: rows_of(value, some, len(data.positive)) for name, value in score_params.items()}
-        data = data.take(some)._replace(X=copied(data.X, some))
-        return Validation(self, data, space.features(data.X), folds=folds, score_params=params, space=space)
+        if isinstance(space, designs.Landmarks):
+            limits = settings()
+            n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
+            some, folds = thinned(folds, data.positive, place, n_train, limits.landmark_scored)
+            params = {name: rows_of(value, some, len(data.positive)) for name, value in params.items()}
+            data = data.take(some)._replace(X=copied(data.X, some))
+            features = space.features(data.X)
+        return Validation(self, data, features, space, folds, params)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` requests and what it passes on, for scikit-learn's metadata routing.
@@ -393,30 +381,26 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
     return chosen, int(column)
 
 
+@dataclass(eq=False)
 class Validation:
     """The models of all folds of one data set, linear in its `features` or in a row space, and their scores."""
 
-    def __init__(
-        self,
-        estimator: CertifiedRanker,
-        data: Data,
-        features: Any,
-        *,
-        folds: list[Fold],
-        score_params: dict[str, Any],
-        space: Space = None,
-    ) -> None:
-        self._estimator: Any = estimator
-        self._X, self._positive, self._weight = data
-        self._space, self._features = space, features
-        self._folds, self._score_params = folds, score_params
+    estimator: Any
+    data: Data
+    features: Any
+    space: designs.Space
+    folds: list[Fold]
+    score_params: dict[str, Any]
+    ended: bool = False  # whether the paths of a surrogate end before larger C
+    # The risk of the last model of each fold, relative to the zero model's.
+    shares: dict[int, float] = field(default_factory=dict)
+    # Of each surrogate, C and fold: the coefficients or, if these are fewer, the held-out scores; and their zero.
+    kept: dict[tuple[str, int, int], tuple[F64, float]] = field(default_factory=dict)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
         # All folds are held at a time: whether these would be too many copies of rows.
-        self._whole = is_stored(features) or features.size > settings().fold_values
-        self._stop = threading.Event()
-        self._ended = False  # whether the paths of a surrogate end before larger C
-        self._shares = np.zeros(len(folds))  # the risk of the last model of each fold, relative to the zero model's
-        # Of each surrogate, C and fold: the coefficients or, if these are fewer, the held-out scores; and their zero.
-        self._kept: dict[tuple[str, int, int], tuple[F64, float]] = {}
+        self.whole = designs.is_stored(self.features) or self.features.size > settings().fold_values
 
     def scores(
         self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task, correction: float = 0.0
@@ -425,24 +409,24 @@ class Validation:
 
         All folds fit one C before the next, so that they end a path together, given the `correction` of errors.
         """
-        workers = min(threads, len(self._folds))
+        workers = min(threads, len(self.folds))
         inner = max(1, threads // workers)
-        scores = np.empty((len(self._folds), len(surrogates), len(Cs)))
-        folds = [self._fold(number, surrogates, Cs, inner, task) for number in range(len(self._folds))]
+        scores = np.empty((len(self.folds), len(surrogates), len(Cs)))
+        folds = [self._fold(number, surrogates, Cs, inner, task) for number in range(len(self.folds))]
         # Ctrl-C reaches only the main thread; a flag passes it on to the folds.
         with blas_threads(inner), ThreadPoolExecutor(workers) as pool:
             try:
                 for k, column in np.ndindex(scores.shape[1:]):
                     futures = [pool.submit(next, fold) for fold in folds]
                     # Scorers run in this thread, as scikit-learn's change the warning filters of the process.
-                    found = zip(futures, self._folds, strict=True)
+                    found = zip(futures, self.folds, strict=True)
                     scores[:, k, column] = [self._scored(future.result(), rows) for future, (_, rows) in found]
-                    behind = self._shares.max() <= _LEARNT and _is_behind(scores[:, k, : column + 1], correction)
-                    self._ended = column + 1 < len(Cs) and (self._ended or behind)
+                    behind = max(self.shares.values()) <= _LEARNT and _is_behind(scores[:, k, : column + 1], correction)
+                    self.ended = column + 1 < len(Cs) and (self.ended or behind)
                 for fold in folds:
                     next(fold, None)
             except BaseException:
-                self._stop.set()
+                self.stop.set()
                 pool.shutdown(cancel_futures=True)
                 raise
         return scores
@@ -450,79 +434,80 @@ class Validation:
     def held_out(self, surrogate: str, column: int) -> Data:
         """Return all held-out samples with scores (X) at a value of C, from the middle of the classes of each model."""
         scores = []
-        for number, (_, rows) in enumerate(self._folds):
-            kept, zero = self._kept[surrogate, column, number]
+        for number, (_, rows) in enumerate(self.folds):
+            kept, zero = self.kept[surrogate, column, number]
             scores.append((kept if len(kept) == len(rows) else self._part(rows)[0].scores(kept)) - zero)
-        data = Data(None, self._positive, self._weight).take(np.concatenate([rows for _, rows in self._folds]))
-        return data._replace(X=np.concatenate(scores))
+        rows = np.concatenate([rows for _, rows in self.folds])
+        return self.data._replace(X=None).take(rows)._replace(X=np.concatenate(scores))
 
     def _fold(
         self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
     ) -> Iterator[Any]:
         """Yield the score of each surrogate and C; with `scoring`, the fitted attributes that it needs."""
-        rows, rows_test = self._folds[number]
+        rows, rows_test = self.folds[number]
         design, positive, weight = self._part(rows, halved=True)
         test, positive_test, weight_test = self._part(rows_test)
 
         def data() -> dict[str, Any]:
             metadata = None if weight is None else {"sample_weight": weight}
-            return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
+            return {"X": self.data.X[rows], "y": self._labels(positive), "metadata": metadata}
 
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        fpr_range = rate_range(self._estimator.fpr_range, "fpr_range")
+        fpr_range = rate_range(self.estimator.fpr_range, "fpr_range")
         measured = PartialAUC(fpr_range).in_core
         training = Training(design, _core.Problem(positive, weight), fpr_range, threads, proves=False)
 
-        known = Data(None, positive, weight), self._space
-        steps = min(self._estimator.max_iter, _MOST_STEPS)
+        known = Data(None, positive, weight), self.space
+        steps = min(self.estimator.max_iter, _MOST_STEPS)
         for surrogate in surrogates:
-            path = training.path(surrogate, Cs, tol=self._estimator.tol, max_iter=steps, callback=self._check)
+            path = training.path(surrogate, Cs, tol=self.estimator.tol, max_iter=steps, callback=self._check)
             last: SolverResult | None = None
             for column in range(len(Cs)):
                 one = part.subtask("fit")
-                if last is None or not (self._ended or _is_last(last)):
+                if last is None or not (self.ended or _is_last(last)):
                     last = next(path)
-                    model, self._shares[number] = last.model, _risk_left(last)
+                    model, self.shares[number] = last.model, _risk_left(last)
                     held = test.scores(model.vector)
-                    if self._estimator.scoring is None:
+                    if self.estimator.scoring is None:
                         score = _core.Curve(positive_test, held, weight_test, 1).measure(measured)
                     else:
-                        score = self._estimator._attributes(model, *known)
+                        score = self.estimator._attributes(model, *known)
                     kept = min(held, model.vector, key=len), middle_of_classes(model.scores, positive, weight)
-                self._kept[surrogate, column, number] = kept
-                one.end(partial(self._estimator._attributes, model, *known))
+                self.kept[surrogate, column, number] = kept
+                one.end(partial(self.estimator._attributes, model, *known))
                 yield score
         part.end()
 
     def _check(self, *_: Any) -> None:
-        if self._stop.is_set():
+        if self.stop.is_set():
             raise InterruptedError
 
-    def _part(self, rows: AnyArray, *, halved: bool = False) -> tuple[Design, Bool, F64 | None]:
+    def _part(self, rows: AnyArray, *, halved: bool = False) -> tuple[designs.Design, Bool, F64 | None]:
         """Return features, labels and weights of rows; features in a file, or many, or `halved`, are not copied."""
-        X = self._features
-        if isinstance(self._space, RowSpace):
-            design: Design = self._space.design(rows)
+        X = self.features
+        if isinstance(self.space, designs.RowSpace):
+            design: designs.Design = self.space.design(rows)
         else:
-            whole = self._whole or (halved and halves(X, len(rows)))
-            design = SubsetDesign(as_design(X), rows) if whole else as_design(X[rows])
-        return design, self._positive[rows], None if self._weight is None else self._weight[rows]
+            whole = self.whole or (halved and designs.halves(X, len(rows)))
+            design = designs.SubsetDesign(designs.as_design(X), rows) if whole else designs.as_design(X[rows])
+        _, positive, weight = self.data._replace(X=None).take(rows)
+        return design, positive, weight
 
     def _labels(self, positive: Bool) -> AnyArray:
-        return np.asarray(self._estimator.classes_[positive.astype(int)])
+        return np.asarray(self.estimator.classes_[positive.astype(int)])
 
     def _scored(self, found: Any, rows: AnyArray) -> float:
         """Return the score of the model of a fold on its held-out rows."""
-        if self._estimator.scoring is None:
+        if self.estimator.scoring is None:
             return float(found)
-        own = {name: rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
-        fitted = clone(self._estimator)
-        fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
+        own = {name: rows_of(value, rows, len(self.data.positive)) for name, value in self.score_params.items()}
+        fitted = clone(self.estimator)
+        fitted.classes_, fitted.n_features_in_ = self.estimator.classes_, self.estimator.n_features_in_
         fitted.__dict__.update(found)
-        X, labels = self._X[rows], self._labels(self._positive[rows])
-        value = check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **own)
+        X, labels = self.data.X[rows], self._labels(self.data.positive[rows])
+        value = check_scoring(fitted, self.estimator.scoring)(fitted, X, labels, **own)
         if not isinstance(value, Real) or not isfinite(as_float(value)):
-            scoring = shown(self._estimator.scoring)
+            scoring = shown(self.estimator.scoring)
             raise ValueError(f"scoring={scoring} must return one finite number, got {shown(value)}")
         return float(value)
 

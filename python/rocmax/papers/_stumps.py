@@ -36,7 +36,6 @@ class PaperRanker(Ranker):
         """
         parameters = self._checked()
         check_threshold(self.threshold)
-        self._require_storage(X)
         data = self._validated(X, y, sample_weight)
         self._learn(data, *parameters)
         warn_if_constant(self._set_threshold(data))
@@ -49,14 +48,6 @@ class PaperRanker(Ranker):
     def _learn(self, data: Data, *parameters: Any) -> None:
         """Set the fitted attributes except the threshold."""
         raise NotImplementedError
-
-    def _checked_features(self, X: Any) -> Any:
-        self._require_storage(X)
-        return super()._checked_features(X)
-
-    def _require_storage(self, X: Any) -> None:
-        if not self._takes_sparse and is_sparse(X):
-            raise TypeError(f"{type(self).__name__} does not support sparse X; pass X.toarray()")
 
 
 def in_memory(data: Data, n_bytes: int) -> Data:
