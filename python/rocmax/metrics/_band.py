@@ -182,16 +182,13 @@ def roc_band(
         least = np.log((1.0 - level) / 2.0)
         across, up = (max(float(c / np.sqrt(size)), float(-np.expm1(least / size))) for size in (n, m))
     else:
-        across, up = (_kolmogorov(size, 1 - np.sqrt(level)) for size in (n, m))
+        from scipy.stats import kstwo  # takes a while to import
+
+        tail = 1 - np.sqrt(level)  # of the distance of either distribution function
+        limits = (kstwo.isf(tail, k) if k <= _EXACT else special.kolmogi(tail) / np.sqrt(k) for k in (n, m))
+        across, up = map(float, limits)
     drawn = n_resamples if method == "fixed-width" else None
     return ROCBand(fpr, tpr, (across, up), method, level, m, n, data.pos_label, drawn, not data.lower, data.n_dropped)
-
-
-def _kolmogorov(n: int, tail: float) -> float:
-    """Return the distance that the distribution function of n samples exceeds with probability `tail`."""
-    from scipy.stats import kstwo
-
-    return float(kstwo.isf(tail, n) if n <= _EXACT else special.kolmogi(tail) / np.sqrt(n))
 
 
 class PermutationTest(NamedTuple):

@@ -77,17 +77,13 @@ def parse_hypothesis(alternative: Any, margin: Any, measure: Any) -> Hypothesis:
 def parse_question(measure: Any, confidence_level: Any, null_value: Any, alternative: Any, margin: Any) -> Question:
     """Check the options of an interval and of its test."""
     level = check_level(confidence_level)
-    hypothesis, bounds = parse_hypothesis(alternative, margin, measure), measure.bounds
+    hypothesis, (low, high) = parse_hypothesis(alternative, margin, measure), measure.bounds
     if null_value is None:
         if alternative != "two-sided":
             raise ValueError(f"alternative={alternative!r} needs a null_value to test against")
         return Question(level)
-    null = number(
-        null_value,
-        "null_value",
-        f"that the measure can be, in [{bounds[0]:.4g}, {bounds[1]:.4g}]",
-        lambda value: bounds[0] <= value <= bounds[1] and abs(value) < np.inf,
-    )
+    domain = f"that the measure can be, in [{low:.4g}, {high:.4g}]"
+    null = number(null_value, "null_value", domain, lambda value: low <= value <= high and abs(value) < np.inf)
     return Question(level, hypothesis._replace(null=null))
 
 
@@ -104,9 +100,7 @@ def adjusted(pvalues: F64, how: str | None) -> F64:
     else:
         ratios = count / np.arange(1, count + 1) * pvalues[order]
         stepped = np.minimum.accumulate(ratios[::-1])[::-1]
-    found = np.empty(count)
-    found[order] = np.minimum(stepped, 1.0)
-    return found
+    return np.minimum(stepped, 1.0)[np.argsort(order)]
 
 
 class JointTest(NamedTuple):

@@ -1,8 +1,4 @@
-"""Samples by descending score, and the weight of either class at every distinct score.
-
-Measures that read a ranking from its top are functions T(a, b) of the shares of either class at the distinct scores.
-Components at a score are the derivatives of T by its shares, up to a constant that drops out of every variance.
-"""
+"""The weight of either class at every distinct score, highest first, and components: derivatives by its shares."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple

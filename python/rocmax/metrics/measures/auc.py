@@ -63,7 +63,9 @@ class CurveMeasure(Measure):
     @property
     def parameters(self) -> dict[str, Any]:
         every = super().parameters
-        return every if self.multi_class != "raise" else {k: v for k, v in every.items() if k not in _OF_CLASSES}
+        for name in ("multi_class", "average", "labels") if self.multi_class == "raise" else ():
+            del every[name]
+        return every
 
     def components(self, sample: Sample) -> Any:
         return self.influences(sample)[1][0]
@@ -118,9 +120,6 @@ class CurveMeasure(Measure):
         value, squares, _ = sample.once(("moments", self), lambda: sample.curve().moments(self.in_core))
         factors = self.slopes(sample)
         return value, np.asarray(squares) if factors is None else np.concatenate(factors) ** 2 * squares
-
-
-_OF_CLASSES = ("multi_class", "average", "labels")
 
 
 def too_few(count: float, held: str, least: float) -> str | None:

@@ -1,8 +1,4 @@
-"""One rate at the threshold that the other rate sets, and the largest difference of both: Youden's index.
-
-`python/docs/mathematics.md` ("The TPR at an FPR") has the slope b between normal quantiles and the mean q of the true
-FPR at the threshold, which is Beta(k + 1, n - k) for k = floor(n f): its variance is q (1 - q) / (n + 2).
-"""
+"""One rate at the threshold that the other rate sets, and the largest difference of both: Youden's index."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,9 +32,9 @@ class _Place(NamedTuple):
 
     rate: float
     estimate: F64
-    slope: F64  # b, between normal quantiles
+    slope: F64  # b, between normal quantiles: `python/docs/mathematics.md`, "The TPR at an FPR"
     shift: F64  # Phi^-1(q) - Phi^-1(f), times b
-    q: float
+    q: float  # the mean of the true rate at the threshold: of Beta(k + 1, n - k), k = floor(n f)
     n_called: float  # samples of the class whose rate is measured
     n_setting: float  # of the class that sets the threshold
 

@@ -107,11 +107,7 @@ class _Sums(NamedTuple):
 
 
 def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
-    """Return the estimates, their covariance, and the effective number of subjects of each.
-
-    Centring at the estimated mean reduces the variance, by a factor ``(N - 1) / N`` for N subjects paired with
-    themselves and ``(N - 2)^2 / (N (N - 1))`` for all pairs of N subjects; each class is corrected for it.
-    """
+    """Return the estimates, their covariance, corrected for centring, and the effective number of subjects of each."""
     estimate, components = measure.influences(sample)
     factors, sums = _of_classes(sample, components)
     whole = _Sums(*map(np.add, *sums))

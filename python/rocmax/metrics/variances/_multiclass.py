@@ -22,9 +22,8 @@ Influence = tuple[F64, F64]  # the values, and the influence of every sample (n_
 def influence(data: Classes, measure: Measure) -> Influence:
     """Return the values and the influence of every sample, scaled so that the sum of squares is a variance.
 
-    In a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(k / (k - 1))`` with n_c
-    the size of the sample's class there and k that size, or its clusters. With average="weighted" the shares of the
-    classes are estimates as well.
+    In a binary comparison it is ``(V - mean V) / n`` times ``sqrt(k / (k - 1))``, n the size of the sample's class
+    there and k that size, or its clusters. With average="weighted" the shares of the classes are estimates as well.
     """
 
     def factor(rows: Any, members: NDArray[np.bool_], size: float) -> float:
