@@ -200,7 +200,7 @@ S = np.linspace(0, 1, 30)
         ({"y_score": {}}, "y_score is empty: there is no model to"),
         ({"confidence_level": "95"}, r"confidence_level must be a number in \(0, 1\), got '95'"),
         ({"confidence_level": 0.9, "n_resamples": 0}, "n_resamples must be an integer from 2 to .*, got 0"),
-        ({"confidence_level": 0.9, "y_true": np.arange(30) == 3}, "a bootstrap band needs two samples of each class"),
+        ({"confidence_level": 0.9, "y_true": np.arange(30) == 3}, "the bootstrap band needs two samples of each class"),
         ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
     ],
 )

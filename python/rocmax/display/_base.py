@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from itertools import count
 from typing import Any, Self
@@ -284,7 +284,7 @@ class Picture:
         ax.grid(color=ink(ax), alpha=0.12, linewidth=0.8)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
-        for name in {getattr(curve, "band_name", "") for curve in getattr(self, "curves", ())}:
+        for name in {curve.band_name for curve in getattr(self, "curves", ())}:
             if name and name not in ax.get_legend_handles_labels()[1]:  # once, for all bands of this kind and level
                 fill(ax, ([], [], []), ink(ax), name)
         if legend is not None:
@@ -382,9 +382,11 @@ class Display(Picture):
 
 @dataclass(frozen=True, repr=False)
 class Drawn:
-    """What a display draws of one model."""
+    """What a display draws of one model, with an interval and the name of a band in the legend, if there are any."""
 
     name: str
+    interval: tuple[float, float] | None = field(default=None, kw_only=True)
+    band_name: str = field(default="", kw_only=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

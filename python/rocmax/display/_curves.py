@@ -121,8 +121,6 @@ class PrecisionRecallCurve(base.Drawn):
     average_precision: float
     prevalence: float  # the precision of a random ranking
     band: Band | None = None
-    interval: tuple[float, float] | None = None  # of the average precision
-    band_name: str = ""  # in the legend
 
 
 class PrecisionRecallDisplay(base.CurveDisplay):
@@ -158,20 +156,18 @@ class PrecisionRecallDisplay(base.CurveDisplay):
         for name, one in base.models_of(samples, names):
             data, estimate = one.two, AveragePrecision()
             precision, recall, _ = data.curve().points(True, False)
-            points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
-            few = not has_variance(min(data.counted))
-            if few and confidence_level is not None:
+            average, prevalence = float(estimate.estimates(data)[0]), float(precision[0])
+            curve = PrecisionRecallCurve(name, recall[::-1], precision[::-1], average, prevalence)
+            if confidence_level is not None and not has_variance(min(data.counted)):
                 fact = f"a class has {min(data.counted):g} sample: the curve is drawn without intervals, which need two"
                 warn(CoverageWarning(fact))
-            if few or confidence_level is None:
-                average = float(estimate.estimates(data)[0])
-                curves.append(PrecisionRecallCurve(name, *points, average, prevalence))
-                continue
-            warn_unless_counts(samples.weight_kind, data.weight)
-            found = infer(one, estimate, confidence_level=confidence_level)
-            band = _band(one, confidence_level, recall, prevalence), found.confidence_interval
-            band_name = f"pointwise {100 * confidence_level:g} % band"
-            curves.append(PrecisionRecallCurve(name, *points, found.estimate, prevalence, *band, band_name))
+            elif confidence_level is not None:
+                warn_unless_counts(samples.weight_kind, data.weight)
+                interval = infer(one, estimate, confidence_level=confidence_level).confidence_interval
+                band = _band(one, confidence_level, recall, prevalence)
+                band_name = f"pointwise {100 * confidence_level:g} % band"
+                curve = replace(curve, interval=interval, band=band, band_name=band_name)
+            curves.append(curve)
         return cls(curves, pos_label=samples.two.pos_label).plot(**options)
 
     def _label(self, curve: PrecisionRecallCurve) -> str:
@@ -216,7 +212,6 @@ class BudgetCurve(base.Drawn):
     alerts: F64
     caught: F64
     at_budget: float | None = None
-    interval: tuple[float, float] | None = None
 
 
 class BudgetDisplay(base.CurveDisplay):
@@ -300,7 +295,7 @@ class BudgetDisplay(base.CurveDisplay):
             if marked is not None and level is not None:
                 low, high = infer(one, marked, confidence_level=level).confidence_interval
                 interval = float(two.totals[0] * low), float(two.totals[0] * high)
-            curves.append(BudgetCurve(name, alerts, caught, at, interval))
+            curves.append(BudgetCurve(name, alerts, caught, at, interval=interval))
         return cls(curves, n_pos=two.totals[0], budget=budget, unit=unit, pos_label=two.pos_label).plot(**options)
 
     def _label(self, curve: BudgetCurve) -> str:

@@ -38,12 +38,10 @@ class Curve(base.Drawn):
 
     fpr: F64
     tpr: F64
-    area: float  # in the legend, with its interval
+    area: float
     band: Band | None = None
     parts: "tuple[Curve, ...]" = ()  # drawn thin, such as the curves that this one averages
-    interval: tuple[float, float] | None = None
     is_average: bool = False  # of the other curves of the plot
-    band_name: str = ""  # in the legend
     marks: tuple[OperatingPoint, ...] = ()  # thresholds to mark
 
 
@@ -101,11 +99,10 @@ class Resamples(NamedTuple):
 
 def check_drawn(data: Sample | Classes, how: Resamples | None) -> None:
     """Check that samples can be drawn one by one for a band."""
-    for name, values in (("sample_weight", data.weight), ("groups", data.group)):
-        if how is not None and values is not None:
-            raise ValueError(f"confidence_level: the bootstrap band takes no {name}")
-    if how is not None and isinstance(data, Sample) and min(data.totals) < 2:
-        raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
+    few = isinstance(data, Sample) and min(data.totals) < 2
+    if how is not None and (few or data.weight is not None or data.group is not None):
+        needs = "needs two samples of each class in y_true, and takes no sample_weight and no groups"
+        raise ValueError(f"confidence_level: the bootstrap band {needs}")
 
 
 def percentile_band(
@@ -326,10 +323,8 @@ class ROCDisplay(base.CurveDisplay):
         band : {"pointwise", "simultaneous"}, default="pointwise"
             "pointwise" takes percentiles of the TPR at each FPR: it covers each point of the curve at this level, but
             seldom the whole curve. "simultaneous" is :func:`rocmax.metrics.roc_band`, which covers the whole curve.
-        n_resamples : int, default=500
-            Bootstrap resamples.
-        random_state : int, optional, default=0
-            Seed of the resamples.
+        n_resamples, random_state : int, default=500 and 0
+            Number of bootstrap resamples, and their seed.
         thresholds : sequence, optional
             Thresholds to mark on each curve, such as ``[0.5, "youden"]``: numbers and rules of
             :func:`rocmax.metrics.operating_point`.

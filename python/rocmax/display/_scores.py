@@ -205,7 +205,6 @@ class DecisionCurve(base.Drawn):
     thresholds: F64
     net_benefit: F64
     band: tuple[F64, F64] | None = None
-    band_name: str = ""  # in the legend
 
 
 class DecisionCurveDisplay(ProbabilityDisplay):
@@ -267,7 +266,7 @@ class DecisionCurveDisplay(ProbabilityDisplay):
             found = [measure.score_interval(data, size) for measure, size in zip(measures, sizes, strict=True)]
             band = None if level is None else tuple(np.hstack([each[2].at(level) for each in found]))
             band_name = "" if level is None else f"pointwise {100 * level:g} % band"
-            curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band, band_name))
+            curves.append(DecisionCurve(name, grid, np.hstack([each[0] for each in found]), band, band_name=band_name))
         if thresholds is None:
             # Beyond, the gain is that of a few samples.
             gains = np.flatnonzero(np.max([curve.net_benefit for curve in curves], axis=0) > _GAIN * share)

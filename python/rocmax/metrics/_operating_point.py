@@ -546,10 +546,8 @@ def operating_point(  # with samples first, the threshold is second
         the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for "alerts",
         "precision" and "f1", which depend on the share of positives. A rate of 0 or 1 does not vary between resamples:
         it has Wilson's interval.
-    confidence_level : float, default=0.95
-        Nominal coverage of each interval.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the bootstrap; replicates do not depend on the number of threads.
+    confidence_level, random_state
+        As in :func:`infer`.
     **reading
         With arrays, the options of :class:`Samples` but `by`. Intervals with sampling weights use the effective number
         of samples (Kish, 1965). With `higher_is_better=False`, samples are called positive whose score is at most the

@@ -45,6 +45,7 @@ class SubgroupComparison(BySubgroup, Comparison):
 
     n_clusters_crossed: float | None = None
     _crossed = property(lambda self: self.n_clusters_crossed)
+    _test_of_equality = property(lambda self: "welch" if len(self.pairs) == 1 else "johansen")
 
     def rows(self) -> list[dict[str, Any]]:
         rows = []
@@ -61,10 +62,6 @@ class SubgroupComparison(BySubgroup, Comparison):
                 blank = {key: value if key in texts else np.nan for key, value in row.items()}
                 rows.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
         return _inference.reasons_last([*rows, *whole])
-
-    @property
-    def _test_of_equality(self) -> str:
-        return "welch" if len(self.pairs) == 1 else "johansen"
 
     @property
     def measure_in_words(self) -> str:
