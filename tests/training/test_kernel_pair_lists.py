@@ -158,7 +158,7 @@ def test_the_support_of_all_pairs_is_those_with_a_multiplier(options):
         ("some", "pairs must be one of 'all', 'neighbors', 'random', got 'some'"),
         (None, r"pairs must be 'all', 'neighbors', 'random' or an array of shape \(n_pairs, 2\), got None"),
         ([[1, 2, 3]], r"array of shape \(n_pairs, 2\), got an array of shape \(1, 3\)"),
-        (np.empty((0, 2), dtype=int), r"got an array of shape \(0, 2\)"),
+        (np.empty((0, 2), dtype=int), "pairs must be at least one, got none"),
         ([[1.0, 2.0]], r"pairs\[:, 0\] must be whole numbers, .* got 1.0"),
         ([[0, 99]], r"pairs\[:, 1\] must be .* got 99"),
         ([[0, 2]], r"pairs\[:, 1\] must be .* rows of negative training samples, got 2"),

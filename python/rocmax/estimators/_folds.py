@@ -9,7 +9,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFol
 
 from rocmax._checks.arrays import warn_of_order
 from rocmax._checks.samples import names_of
-from rocmax._parameters import shown
+from rocmax._parameters import is_one_of, shown
 from rocmax._runtime.threads import one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._tables._digests import STEP, Digests, mixed
@@ -198,16 +198,16 @@ def folds_of(
     repeated; without, they keep equal rows together. Otherwise `cv` is scikit-learn's: a splitter receives X, y, the
     groups and `params`, and a warning counts the equal rows that its folds share.
     """
-    if isinstance(cv, str | bytes | bytearray):
-        raise ValueError(f"cv must be a number of folds, a splitter or a list of (train, test), got {shown(cv)}")
+    cv = 5 if cv is None else cv
+    check_cv_value(cv)
     repeats, counted = 1, np.ones(len(y), dtype=bool) if weight is None else weight > 0
     with one_at_a_time():
-        if cv is None or isinstance(cv, Integral):
-            kept, n = np.flatnonzero(counted), 5 if cv is None else cv
+        if isinstance(cv, Integral):
+            kept, n = np.flatnonzero(counted), int(cv)
             groups = None if groups is None else groups[kept]
             splitter, repeats = _stratified(n, y[kept], groups, seed)
             equal = equal_rows(X) if groups is None else None
-            whole = None if equal is None else dealt_folds(equal[kept], y[kept], int(n), repeats, seed or 0)
+            whole = None if equal is None else dealt_folds(equal[kept], y[kept], n, repeats, seed or 0)
             pairs = splitter.split(y[kept], y[kept], groups) if whole is None else whole
             found = check_folds(((kept[train], kept[test]) for train, test in pairs), counted, y)
             if equal is not None:
@@ -227,11 +227,21 @@ def groups_of(groups: Any, n_samples: int, X: Any) -> AnyArray | None:
     return None if groups is None else names_of(groups, n_samples, "groups")[1]
 
 
-def _stratified(cv: Any, y: AnyArray, groups: AnyArray | None, seed: int | None) -> tuple[Any, int]:
+def check_cv_value(cv: Any, *names: str) -> None:
+    """Refuse what is no number of folds, no folds, and none of the names."""
+    if isinstance(cv, str | bytes | bytearray):
+        known = is_one_of(cv, names)
+    else:
+        known = hasattr(cv, "split") or np.iterable(cv) or (isinstance(cv, Integral) and int(cv) >= 2)
+    if not known:
+        listed = "".join(f"{name!r}, " for name in names)
+        what = f"{listed}a number of folds of at least 2, a splitter or a list of (train, test)"
+        raise ValueError(f"cv must be {what}, got {shown(cv)}")
+
+
+def _stratified(n: int, y: AnyArray, groups: AnyArray | None, seed: int | None) -> tuple[Any, int]:
     """Return the splitter into a number of folds, and its number of repeats."""
-    n, text = int(cv), shown(cv)
-    if isinstance(cv, bool) or n < 2:
-        raise ValueError(f"cv must be at least 2 folds, a splitter or a list of (train, test), got {text}")
+    text = shown(n)
     least = np.unique(y, return_counts=True)[1].min()
     if least < n:
         raise ValueError(f"cv={text} folds need {text} samples of each class, got {least} of one; use fewer folds")

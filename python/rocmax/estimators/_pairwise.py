@@ -164,7 +164,8 @@ class AUCSVC(Machine):
             kernel = self._kernel.name == "precomputed"
             pairs = neighbor_pairs(X, problem, self.n_neighbors, self.neighbor_rule, threads, kernel=kernel)
         else:
-            pairs = given_pairs(self.pairs, problem, threads)
+            rows = rows_of_pairs(self.pairs, positive, "'all', 'neighbors', 'random' or an array of shape (n_pairs, 2)")
+            pairs = _core.PairList.listed(problem, rows, threads)
         self.n_pairs_ = len(pairs)
         return pairs
 
@@ -252,14 +253,14 @@ def neighbor_pairs(
     return _core.PairList.neighbors(problem, (values, kernel), k, rule == "two-step", threads)
 
 
-def given_pairs(pairs: Any, problem: _core.Problem, threads: int) -> _core.PairList:
-    """Return the pairs that a user lists."""
+def rows_of_pairs(pairs: Any, positive: Bool, domain: str = "an array of shape (n_pairs, 2)") -> NDArray[np.int64]:
+    """Check and return pairs that a user lists: rows of a positive and of a negative sample."""
     rows = np.asarray(pairs)
-    if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):
+    if rows.ndim != 2 or rows.shape[1] != 2:
         what = f"an array of shape {rows.shape}" if rows.ndim else repr(pairs)
-        raise ValueError(f"pairs must be 'all', 'neighbors', 'random' or an array of shape (n_pairs, 2), got {what}")
-    i, j = check_pairs(rows[:, 0], rows[:, 1], problem.labels, ("pairs[:, 0]", "pairs[:, 1]"))
-    return _core.PairList.listed(problem, np.column_stack([i, j]).astype(np.int64), threads)
+        raise ValueError(f"pairs must be {domain}, got {what}")
+    i, j = check_pairs(rows[:, 0], rows[:, 1], positive, ("pairs[:, 0]", "pairs[:, 1]"))
+    return np.column_stack([i, j]).astype(np.int64)
 
 
 class CutMultipliers:

@@ -22,6 +22,7 @@ from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, wa
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._folds import row_numbers
 from rocmax.estimators._kernels import KernelRanker, support_of
+from rocmax.estimators._pairwise import rows_of_pairs
 from rocmax.solvers import _least_squares as least_squares
 from rocmax.solvers._held_out import pair_scores
 from rocmax.solvers._least_squares import Features, KernelFeatures, LinearFeatures, Loss
@@ -373,15 +374,7 @@ class AUCRLS(LeastSquares):
             n_pairs = len(index[0]) * len(index[1])
             require_memory(120 * n_pairs, f"leave_pair_out of all {n_pairs:,} pairs", _FEWER_PAIRS)
             pairs = np.stack(np.meshgrid(*index, indexing="ij"), axis=-1).reshape(-1, 2)
-        pairs = np.asarray(pairs)
-        if (
-            pairs.ndim != 2
-            or pairs.shape[1] != 2
-            or pairs.dtype.kind not in "iu"
-            or not np.all((pairs >= 0) & (pairs < len(pos)))
-            or not (np.all(pos[pairs[:, 0]]) and not np.any(pos[pairs[:, 1]]))
-        ):
-            raise ValueError("pairs must be rows of two indices, first of a positive, then of a negative sample")
+        pairs = rows_of_pairs(pairs, pos)
         touched = len(np.unique(pairs))
         require_memory(
             8 * touched * (len(pos) + 2 * touched) + 64 * len(pairs),

@@ -16,7 +16,15 @@ from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.estimators._base import Data, Threshold, atomic, check_threshold
-from rocmax.estimators._folds import check_folds, dealt, equal_rows, groups_of, warn_of_repeats, warn_of_shared
+from rocmax.estimators._folds import (
+    check_cv_value,
+    check_folds,
+    dealt,
+    equal_rows,
+    groups_of,
+    warn_of_repeats,
+    warn_of_shared,
+)
 from rocmax.estimators._rls import LabelledRows, LeastSquares
 from rocmax.metrics import roc_auc_score
 from rocmax.solvers._held_out import TIE, held_out_scores, leave_pair_out
@@ -134,7 +142,7 @@ class AUCRLSCV(LeastSquares):
             Also if a fold leaves one class only.
         """
         grid = _check_alphas(self.alphas)
-        self._check_cv()
+        check_cv_value(self.cv, _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT)
         check_threshold(self.threshold)
         check_level(self.confidence_level)
         threads = n_threads(self.n_jobs)
@@ -166,16 +174,6 @@ class AUCRLSCV(LeastSquares):
         counted = None if np.all(data.weight == 1.0) else data.weight
         self._set("threshold_", [self._chosen(Data(held + zero, pos, counted)) for held, zero, pos in each])
         return self
-
-    def _check_cv(self) -> None:
-        known = hasattr(self.cv, "split") or np.iterable(self.cv)
-        if isinstance(self.cv, str | bytes | bytearray):
-            known = is_one_of(self.cv, (_LEAVE_PAIR_OUT, _LEAVE_ONE_OUT))
-        if not (known or (isinstance(self.cv, Integral) and int(self.cv) >= 2)):
-            raise ValueError(
-                f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
-                f"list of (train, test), got {shown(self.cv)}"
-            )
 
     def _validate_label(
         self, features: Features, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
