@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from rocmax import metrics
-from rocmax._checks.dask import in_memory
+from rocmax._checks.arrays import in_memory
 from rocmax.display import ROCDisplay, SROCDisplay
 from rocmax.metrics import Bootstrap, ROCAccumulator, Venkatraman
 

@@ -10,18 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._checks.arrays import (
-    coded,
-    declared_order,
-    in_numpy,
-    listed,
-    marked_missing as marked_missing,
-    plain,
-    two_of_column,
-    unmasked,
-    warn_of_order,
-)
-from rocmax._checks.dask import in_memory
+from rocmax._checks import arrays
 from rocmax._parameters import as_float, check_choice, shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import WHOLE, is_missing, names_of as frame_names
@@ -64,9 +53,9 @@ def labels(
     y_true: ArrayLike, pos_label: Any = None, name: str = "y_true", remedy: str = _LEAVE
 ) -> tuple[NDArray[Any], Any]:
     """Return labels as a contiguous array of two values, the greater one positive, and the positive label."""
-    kinds = two_of_column(y_true) if isinstance(pos_label, str) else None
+    kinds = arrays.two_of_column(y_true) if isinstance(pos_label, str) else None
     if kinds is None or pos_label not in kinds[0]:
-        y = one_column(unmasked(y_true, name, remedy), name)
+        y = one_column(arrays.unmasked(y_true, name, remedy), name)
         kinds = two_texts(y) if isinstance(pos_label, (str, bool)) else None
     if kinds is not None and len(kinds[0]) == 2 and pos_label in kinds[0]:
         return kinds[1] == (pos_label == kinds[0][1]), pos_label
@@ -75,7 +64,7 @@ def labels(
         positive = marked(y, pos_label, name)
         if not positive.any():
             objects = {str(label): label for label in y} if y.dtype == object else {}  # of which some have no order
-            held = listed([objects[text] for text in sorted(objects)] or np.unique(y).tolist())
+            held = arrays.listed([objects[text] for text in sorted(objects)] or np.unique(y).tolist())
             raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held and '; it holds '}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
@@ -89,7 +78,7 @@ def labels(
                 UserWarning,
             )
         return positive, pos_label
-    order = declared_order(y_true)
+    order = arrays.declared_order(y_true)
     if order:
         require_labels(y, name, remedy)
         found = [label for label in order if (y == label).any()]
@@ -101,7 +90,7 @@ def labels(
     if y.dtype in LABELS:
         if first_two(y) not in PAIRS:  # the core checks these for further values
             positive_label(label_classes(y, name), len(y), name, remedy)
-        return plain(y), y.dtype.type(1).item()
+        return arrays.plain(y), y.dtype.type(1).item()
     if kinds := two_texts(y):
         label = positive_label(np.sort(kinds[0]), len(y), name, remedy)
         return kinds[1] == (label == kinds[0][1]), label
@@ -175,7 +164,7 @@ def two_texts(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.bool_]] | None:
     if y.ndim != 1 or not len(y) or y.dtype.kind not in "OU" or not y.dtype.itemsize:
         return None
     if y.dtype == object:
-        found = _core.two_texts(plain(y))
+        found = _core.two_texts(arrays.plain(y))
     else:
         found = _core.two_rows(np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1))
     if found is None:
@@ -186,7 +175,7 @@ def two_texts(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.bool_]] | None:
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
     """Check that no label is missing: it would count as a class, or as a negative."""
-    missing = marked_missing(y)
+    missing = arrays.marked_missing(y)
     if missing.any():
         raise ValueError(f"{name} has no label at index {_first(missing)}, got {y[missing][0]}; {remedy}")
 
@@ -196,7 +185,7 @@ def scores(y_score: Any, name: str = "y_score", remedy: str = "") -> NDArray[Any
     names, of_pandas = frame_names(y_score), hasattr(y_score, "iloc")
     by_column = bool(names)
     if not by_column or of_pandas:
-        s = unmasked(coded(y_score, name), name, remedy or _LEAVE)
+        s = arrays.unmasked(arrays.coded(y_score, name), name, remedy or _LEAVE)
         by_column = by_column and s.dtype.kind not in "fiub" and s.size > 0
     if by_column:  # always of polars and pyarrow, which make numbers of dates beside numbers
         each = [y_score.iloc[:, k] if of_pandas else y_score[of] for k, of in enumerate(names)]
@@ -205,18 +194,16 @@ def scores(y_score: Any, name: str = "y_score", remedy: str = "") -> NDArray[Any
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in SCORES:
         s = _as_float64(s, name, remedy)
-    return plain(s) if s.ndim == 1 or not s.flags.aligned else s
+    return arrays.plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
 
 def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
     """Return the arguments, dask collections computed in one graph; `y_score` may be a mapping of them."""
     many = isinstance(y_score, Mapping)
-    held = {"y_score": y_score}
-    if many:
-        held = {
-            f"y_score[{shown(name)}]": each for name, each in zip(_distinct(y_score), y_score.values(), strict=True)
-        }
-    y_true, *each, sample_weight, groups = in_memory(y_true=y_true, **held, sample_weight=sample_weight, groups=groups)
+    names = [f"y_score[{shown(name)}]" for name in _distinct(y_score)] if many else ["y_score"]
+    columns = dict(zip(names, y_score.values() if many else [y_score], strict=True))
+    given = {"y_true": y_true, **columns, "sample_weight": sample_weight, "groups": groups}
+    y_true, *each, sample_weight, groups = arrays.in_memory(**given)
     return y_true, dict(zip(y_score, each, strict=True)) if many else each[0], sample_weight, groups
 
 
@@ -264,7 +251,7 @@ def _name(of: Any) -> str:
 
 def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight", remedy: str = "") -> F64:
     """Return weights as float64 of shape (n_samples,)."""
-    w = plain(_as_float64(unmasked(sample_weight, name, remedy or _LEAVE), name, remedy))
+    w = arrays.plain(_as_float64(arrays.unmasked(sample_weight, name, remedy or _LEAVE), name, remedy))
     if w.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {w.shape}")
     return w
@@ -316,11 +303,11 @@ def check_level(value: Any, name: str = "confidence_level") -> float:
 
 def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct names in `values`, and the index of the name of each sample."""
-    v = unmasked(values, name, remedy or _LEAVE)
+    v = arrays.unmasked(values, name, remedy or _LEAVE)
     if v.shape != (n_samples,):
         joined = "; join several columns into one" * (v.ndim == 2)
         raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}{joined}")
-    missing = marked_missing(v)
+    missing = arrays.marked_missing(v)
     if missing.any():
         advice = f"; {remedy}" if remedy else ""
         raise ValueError(f"{name} has no name for the sample at index {int(np.argmax(missing))}{advice}")
@@ -394,19 +381,20 @@ def require_two_classes(classes: NDArray[Any], n_samples: int, name: str, remedy
         raise ValueError(f"{name} contains NaN, and every sample needs a label; {remedy}")
     if len(classes) == 0:
         raise ValueError(f"{name} is empty; samples of two classes are needed")
+    held = arrays.listed(classes.tolist())
     if len(classes) == 1:
-        raise ValueError(f"{name} has one class only: all {n_samples} labels are {listed(classes.tolist())}")
+        raise ValueError(f"{name} has one class only: all {n_samples} labels are {held}")
     if len(classes) > 2:
         swapped = classes.dtype.kind == "f" and len(classes) > 9 and (classes % 1).any()
         advice = "are labels and scores swapped?" if swapped else "give pos_label to rank one class above the rest"
-        raise ValueError(f"{name} must have two classes, got {len(classes)}: {listed(classes.tolist())}; {advice}")
+        raise ValueError(f"{name} must have two classes, got {len(classes)}: {held}; {advice}")
 
 
 def require_present(values: Any, name: str, remedy: str = "") -> None:
     """Check that no number in an array of objects is None or pandas' NA."""
     if str(getattr(values, "dtype", "")) == "object":
         values = np.asarray(values)
-        _refuse(marked_missing(values), values, name, remedy)
+        _refuse(arrays.marked_missing(values), values, name, remedy)
 
 
 def require_finite(values: NDArray[Any], name: str, remedy: str = "", columns: Sequence[Any] | None = None) -> None:
@@ -442,7 +430,7 @@ def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tu
         for key, column in (values.items() if isinstance(values, Mapping) else [(None, values)])
         if column is not None
     }
-    warn_of_order(**columns)
+    arrays.warn_of_order(**columns)
     marks = [] if missing == "raise" else [_marked(column) for column in columns.values()]
     one_length = len({None if mark is None else len(mark) for mark in marks}) == 1  # else later checks of shapes raise
     dropped = np.logical_or.reduce([mark for mark in marks if one_length and mark is not None])
@@ -463,7 +451,8 @@ def complete(missing: Any, /, *, may_be_empty: bool = False, **given: Any) -> tu
 def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
     """Check the samples that are kept, while their indices are still those of the caller."""
     try:
-        number = np.where(dropped.reshape(-1, *(1,) * (np.ndim(values) - 1)), 0.0, np.asarray(in_numpy(values), float))
+        number = np.asarray(arrays.in_numpy(values), float)
+        number = np.where(dropped.reshape(-1, *(1,) * (number.ndim - 1)), 0.0, number)
     except (TypeError, ValueError, OverflowError):  # no numbers: later checks name the values
         return
     require_finite(number, name, columns=frame_names(values) or None)
@@ -474,12 +463,12 @@ def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
 def _marked(values: Any) -> Bool | None:
     """Mark the samples with a missing value; None if this is not an array of samples."""
     try:
-        array = np.asarray(in_numpy(values))
+        array = np.asarray(arrays.in_numpy(values))
     except (TypeError, ValueError):
         return None
     if array.ndim not in (1, 2):
         return None
-    found = marked_missing(array)
+    found = arrays.marked_missing(array)
     if isinstance(values, np.ma.MaskedArray):
         found = found | np.ma.getmaskarray(values)
     return found if found.ndim == 1 else np.asarray(found.any(axis=1))
@@ -498,7 +487,7 @@ def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     of_polars = type(values).__module__.startswith("polars.")
     if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
         return values[rows]
-    return np.asarray(in_numpy(values))[rows]
+    return np.asarray(arrays.in_numpy(values))[rows]
 
 
 def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int) -> Any:

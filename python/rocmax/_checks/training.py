@@ -6,15 +6,8 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, validation
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import (
-    _num_samples,
-    check_array,
-    check_consistent_length,
-    column_or_1d,
-    validate_data,
-)
 
 from rocmax._checks.arrays import in_numpy, is_dask as is_collection, require_read, require_unmasked
 from rocmax._checks.samples import require_labels, require_weights, weights
@@ -93,7 +86,7 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
 
 def n_rows(X: Any) -> int:
     """Return the number of samples of an array, a sparse matrix, a frame or a list."""
-    return int(_num_samples(X))
+    return int(validation._num_samples(X))
 
 
 def warn_of_positive_class(classes: AnyArray, y: Any) -> None:
@@ -126,14 +119,14 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             options = {**_FEATURES, "ensure_min_samples": 1 + reset}
             options["ensure_all_finite"] = "allow-nan" if getattr(estimator, "_takes_missing", False) else True
             options["accept_sparse"] = "csr" if getattr(estimator, "_takes_sparse", True) else False
-            made = _canonical(validate_data(estimator, X, reset=reset, **options))
+            made = _canonical(validation.validate_data(estimator, X, reset=reset, **options))
         _check_order(estimator, X, reset=reset)
         return made
     if reset and type(X) is np.ndarray:  # scikit-learn would look long for the names of its columns
         vars(estimator).pop("feature_names_in_", None)
         estimator.n_features_in_ = X.shape[1]
     else:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_order(estimator, X, reset=reset)
     return X if is_stored(X) or not reset else in_rows(X)
 
@@ -144,14 +137,14 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     if is_collection(X):
         raise TypeError("dask input is not supported here; pass X.compute()")
     if is_frame(X):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
         made = X
         if not n_rows(X):  # in scikit-learn's words for arrays
             name = type(estimator).__name__
             raise ValueError(f"Found X with 0 sample(s) while a minimum of 1 is required by {name}.")
     else:
         with _checks("X"):
-            made = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
+            made = validation.validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
     _check_order(estimator, X, reset=reset)
     return _canonical(made) if is_sparse(made) else made
 
@@ -183,8 +176,8 @@ def check_labels(y: Any, X: Any, name: str = "y", *, multi_output: bool = False)
     with _checks(name):
         y = np.asarray(y) if is_dask(y) else y
         options = {"accept_sparse": "csr", "ensure_2d": False, "dtype": None, "input_name": name}
-        y = check_array(y, **options) if multi_output else column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
+        y = validation.check_array(y, **options) if multi_output else validation.column_or_1d(y, warn=True)
+        validation.check_consistent_length(X, y)
     return y
 
 

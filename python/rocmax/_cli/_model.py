@@ -20,7 +20,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._checks.samples import rate_range
 from rocmax._cli import _table as table
-from rocmax._cli._output import Failure, log, reading, written
+from rocmax._cli._output import Failure, failing, log, written
 from rocmax._cli._table import Form, Table
 from rocmax._tables._coder import TableCoder
 from rocmax._tables._decide import COMMAND, decide
@@ -198,7 +198,7 @@ def save(model: Model, path: str) -> None:
 
 def load(path: str) -> Model:
     """Read a model file, or fail if it is none or holds a type that this version never writes."""
-    with reading(path):
+    with failing(path, "read"):
         data = Path(path).read_bytes()
     try:
         with warnings.catch_warnings(record=True) as caught:

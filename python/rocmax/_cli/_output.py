@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -91,11 +91,6 @@ def failing(path: str, done: str = "written") -> Iterator[None]:
         raise
     except OSError as error:
         raise Failure(f"{path}: cannot be {done}: {error.strerror or error}") from error
-
-
-def reading(path: str) -> AbstractContextManager[None]:
-    """Report as a Failure that a file cannot be opened or read."""
-    return failing(path, "read")
 
 
 def is_stdout(path: str | None) -> bool:

@@ -392,7 +392,6 @@ class Scores(Labelled):
     )
     prevalence: float | None = None
     report: str | None = None
-    method: str | None = None
 
     @property
     def lows(self) -> frozenset[str]:

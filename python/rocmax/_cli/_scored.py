@@ -11,28 +11,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocmax import metrics
 from rocmax._cli import _labels as classes, _report as report, _table as table, plan
-from rocmax._cli._output import Failure, log, reading
+from rocmax._cli._output import Failure, failing, log
 from rocmax._cli._parser import Compare, Evaluate, Scores, is_count
 from rocmax._cli._table import Form, Notes
 from rocmax._runtime.settings import settings
 from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._forms import Note, of_rows
 from rocmax._tables._suspects import n_copies, suspect_notes
-from rocmax.metrics import (
-    AUC,
-    Inference,
-    LabelPlan,
-    Measure,
-    OperatingPoint,
-    PartialAUC,
-    PrecisionAt,
-    ROCAccumulator,
-    Samples,
-    compare,
-    infer,
-    operating_point,
-)
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.methods import ranks_little
 from rocmax.metrics.samples._arguments import Arguments, not_counts
@@ -43,13 +30,13 @@ _LABELS = 1000  # distinct values of labels, at most
 _BAND_ROWS = 200_000  # from which a band is thinner than its curve, and slow
 
 
-def measures(arguments: Scores) -> list[Measure]:
+def measures(arguments: Scores) -> list[metrics.Measure]:
     """Return the areas, which are always measured, and the requested measures, each once."""
-    areas = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])]
+    areas = [metrics.AUC(), *([metrics.PartialAUC(arguments.fpr)] if arguments.fpr else [])]
     return list(dict.fromkeys([*areas, *arguments.measure]))
 
 
-def caught(precisions: Iterable[Inference]) -> list[dict[str, Any]]:
+def caught(precisions: Iterable[metrics.Inference]) -> list[dict[str, Any]]:
     """Return the precisions of one column for JSON, with the numbers of positives among the alerts and of alerts."""
     found = []
     for one in precisions:
@@ -97,11 +84,11 @@ class Scored:
         return f"{self.labels.summary(self.n_rows, self.n_positive)}{clusters}{weights}{turned}{self.dropped}"
 
     @property
-    def precisions(self) -> list[PrecisionAt]:
+    def precisions(self) -> list[metrics.PrecisionAt]:
         """The precision of every number of alerts, which sampling weights do not count, in data as they are."""
         if self.arguments.weights_are == "sampling" or self.arguments.prevalence is not None:
             return []
-        return [PrecisionAt(k, self.per) for k in self.arguments.counts]
+        return [metrics.PrecisionAt(k, self.per) for k in self.arguments.counts]
 
     def tell_of_weights(self, weight: NDArray[np.float64] | None) -> None:
         """Report weights that are taken as counts without looking like counts."""
@@ -123,7 +110,7 @@ class Scored:
             if text:
                 self.notes.add(Note(kind, f"warning: {text}", name))
 
-    def measured(self: Any, name: str, measure: Measure, by: pl.Series | None = None) -> Any:
+    def measured(self: Any, name: str, measure: metrics.Measure, by: pl.Series | None = None) -> Any:
         """Measure a column of scores, in all rows or in subgroups."""
         about = f"{name}, {measure.short}" + ("" if by is None else f" by {by.name}")
         with report.warned(about, self.notes):
@@ -150,17 +137,17 @@ class Whole(Scored):
 
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
-    planned: LabelPlan | None = None
-    _each: dict[str | None, Samples] = field(default_factory=dict)
+    planned: metrics.LabelPlan | None = None
+    _each: dict[str | None, metrics.Samples] = field(default_factory=dict)
 
-    def cutoffs(self, options: Evaluate) -> dict[str, OperatingPoint]:
+    def cutoffs(self, options: Evaluate) -> dict[str, metrics.OperatingPoint]:
         """Return the requested cutoffs of each column of scores."""
         n_periods = 1 if self.per is None else self.per.n_unique()
         rules = [("alerts", at[1] * n_periods) if is_count(at) else at for at in options.at]
         points = {}
         for name in self.columns:
             with report.warned(f"{name}, cutoffs", self.notes):
-                points[name] = operating_point(
+                points[name] = metrics.operating_point(
                     self.of(name),
                     threshold=rules,
                     guarantee=options.guarantee,
@@ -171,7 +158,7 @@ class Whole(Scored):
                 )
         return points
 
-    def of(self, name: str | None = None, by: Any = None) -> Samples:
+    def of(self, name: str | None = None, by: Any = None) -> metrics.Samples:
         """Return the rows with one column of scores, or with all, which are sorted once; in subgroups `by` a column."""
         if name not in self._each:
             names = [*self.columns] if name is None else [name]
@@ -179,13 +166,13 @@ class Whole(Scored):
             columns = {one: self.columns[one] for one in names}
             scores: Any = columns if name is None else columns[name]
             if self.planned is not None:
-                self._each[name] = Samples(self.positive, scores, plan=self.planned)
+                self._each[name] = metrics.Samples(self.positive, scores, plan=self.planned)
             else:
                 how: Any = {"higher_is_better": higher if name is None else higher[0], "titled": True}
                 how["weight_kind"] = self.weight_kind  # which is known
                 given = Arguments(self.positive, scores, self.weight, self.groups, **how)
                 data = given.of_two_classes()._replace(pos_label=self.labels.value)
-                self._each[name] = Samples.unchecked(given).holding(data)
+                self._each[name] = metrics.Samples.unchecked(given).holding(data)
         one = self._each[name]
         return one if by is None else one.holding(one.two, by)
 
@@ -198,17 +185,17 @@ class Whole(Scored):
         fact = ranks_little(scores)
         return "equal scores", f"column {name!r}: {fact}" if fact else ""
 
-    def infer(self, name: str, measure: Measure, by: Any = None) -> Any:
-        return infer(self.of(name, by), measure, confidence_level=self.arguments.confidence, random_state=0)
+    def infer(self, name: str, measure: metrics.Measure, by: Any = None) -> Any:
+        return metrics.infer(self.of(name, by), measure, confidence_level=self.arguments.confidence, random_state=0)
 
-    def compare(self, options: Compare, measures: Sequence[Measure], by: Any = None) -> list[Any]:
+    def compare(self, options: Compare, measures: Sequence[metrics.Measure], by: Any = None) -> list[Any]:
         comparisons = []
         samples = self.of(by=by)
         how: Any = {"method": options.method, "confidence_level": options.confidence, "random_state": 0}
         for measure in measures:
             about = measure.short if by is None else f"{measure.short} by {by.name}"
             with report.warned(about, self.notes):
-                comparisons.append(compare(samples, measure, **how))
+                comparisons.append(metrics.compare(samples, measure, **how))
         return comparisons
 
     def draw(self, path: str, sliced: Mapping[str, Any]) -> None:
@@ -236,8 +223,8 @@ def _in_memory(arguments: Scores) -> Whole:
     by = dict.fromkeys(arguments.by)
     planned = None
     if arguments.plan is not None:
-        with reading(arguments.plan):
-            planned = LabelPlan.load(arguments.plan)
+        with failing(arguments.plan, "read"):
+            planned = metrics.LabelPlan.load(arguments.plan)
     numeric = [name for name in (weight, None if planned is None else plan.ROW) if name is not None]
     named = [*([] if per is None else [per]), *groups, *by]
     needed = list(dict.fromkeys([label, *arguments.score, *numeric, *named]))
@@ -300,30 +287,24 @@ def _tell_of_groups(found: Whole, needed: Collection[str], form: Form) -> None:
                 found.notes.add(note)
 
 
-def _fits_in_counts(arguments: Scores) -> bool:
-    """Whether the file is too large for memory, and counts of the scores are all that is needed."""
-    given = arguments
-    every_row = given.groups or given.per or given.at or given.report or given.plot or given.by or given.plan
-    if every_row or given.weights_are == "sampling" or isinstance(given, Compare):
+def _fits_in_counts(given: Scores) -> bool:
+    """Whether counts of the scores are all that is needed, and a file of parquet or csv has many rows."""
+    path, scans = Path(given.data), {".parquet": pl.scan_parquet, ".csv": pl.scan_csv, ".tsv": pl.scan_csv}
+    scan: Any = scans.get(path.suffix.lower())
+    every_row: list[Any] = [given.groups, given.per, given.at, given.report, given.plot, given.by, given.plan]
+    every_row += [given.weights_are == "sampling", isinstance(given, Compare)]
+    if any(every_row) or scan is None or not path.is_file():
         return False
-    return _rows_in_file(given.data) > settings().counted_rows
-
-
-def _rows_in_file(path: str) -> int:
-    """Return the number of rows of a plain file of parquet or csv; 0 of any other, and of one that cannot be read."""
-    scan: Any = {".parquet": pl.scan_parquet, ".csv": pl.scan_csv, ".tsv": pl.scan_csv}.get(Path(path).suffix.lower())
-    if scan is None or not Path(path).is_file():
-        return 0
     with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):  # it is refused when it is read
-        return int(scan(path, glob=False).select(pl.len()).collect().item())
-    return 0
+        return bool(scan(path, glob=False).select(pl.len()).collect().item() > settings().counted_rows)
+    return False
 
 
 @dataclass(kw_only=True)
 class Counted(Scored):
     """The counts of each column of scores; `labels` are those of the distinct texts or values in the file."""
 
-    columns: dict[str, ROCAccumulator]
+    columns: dict[str, metrics.ROCAccumulator]
     n_weighted: int = 0  # rows of weight above 0
 
     @property
@@ -334,22 +315,18 @@ class Counted(Scored):
     def plain(self) -> dict[str, Any]:
         return {**super().plain(), "error_bounds": {name: one.error_bound for name, one in self.columns.items()}}
 
-    def _doubt(self, name: str, counts: ROCAccumulator) -> tuple[str, str]:
+    def _doubt(self, name: str, counts: metrics.ROCAccumulator) -> tuple[str, str]:
         return "equal scores", f"all scores in column {name!r} are equal" if counts.n_bins == 1 else ""
 
-    def infer(self, name: str, measure: Measure, by: pl.Series | None = None) -> Inference:
+    def infer(self, name: str, measure: metrics.Measure, by: pl.Series | None = None) -> metrics.Inference:
         counts = self.columns[name]
         found = counts.result(measure, confidence_level=self.arguments.confidence)
         sample = counts.middle()._replace(pos_label=self.labels.value)
         warn_below_chance(measure, [sample], found.confidence_interval)
-        return replace(found, **self._rows())
-
-    def _rows(self) -> dict[str, Any]:
-        """Return the numbers of rows as a result for the whole table has them."""
-        label = {"pos_label": self.labels.value}
+        found = replace(found, n_samples=self.n_rows, pos_label=self.labels.value)
         if self.weight_kind:
-            return {"weight_kind": "frequency", "n_samples": self.n_weighted, **label}
-        return {"n_samples": self.n_rows, "n_pos": self.n_positive, "n_neg": self.n_rows - self.n_positive, **label}
+            return replace(found, weight_kind="frequency", n_samples=self.n_weighted)
+        return replace(found, n_pos=self.n_positive, n_neg=self.n_rows - self.n_positive)
 
 
 def _counted(arguments: Scores) -> Counted:
@@ -361,7 +338,7 @@ def _counted(arguments: Scores) -> Counted:
     found = Counted(
         arguments=arguments,
         columns={
-            name: ROCAccumulator(max_error=most, pos_label=True, higher_is_better=name not in arguments.lows)
+            name: metrics.ROCAccumulator(max_error=most, pos_label=True, higher_is_better=name not in arguments.lows)
             for name in arguments.score
         },
         labels=labels,

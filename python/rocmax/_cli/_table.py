@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._output import Failure, Misuse, log, reading, unknown
+from rocmax._cli._output import Failure, Misuse, failing, log, unknown
 from rocmax._cli._parser import TableOptions
 from rocmax._runtime.settings import settings
 from rocmax._tables._forms import MISSING, WHOLE, Note, is_number, short, some
@@ -299,7 +299,7 @@ def _opened(path: str) -> BinaryIO:
         if sys.stdin is None:
             raise Failure("-: stdin is closed")
         return BytesIO(sys.stdin.buffer.read())
-    with reading(path):
+    with failing(path, "read"):
         is_plain = Path(path).is_file() and not path.startswith("/dev/")
         return open(path, "rb") if is_plain else BytesIO(Path(path).read_bytes())
 

@@ -12,22 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
+from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV, metrics
 from rocmax._cli import _report as report
 from rocmax._cli._output import check_plot, say
 from rocmax._cli._parser import Demo
 from rocmax.boosting._libraries import is_available
 from rocmax.datasets import load_estrogen
-from rocmax.metrics import (
-    PartialAUC,
-    Samples,
-    _words as words,
-    compare,
-    infer,
-    operating_point,
-    roc_auc_score,
-    tpr_at_fpr_score,
-)
+from rocmax.metrics import _words as words
 
 LINEAR, TREES, ENSEMBLE = "PartialAUCSVCCV", "PartialAUCBoosting", "PartialAUCEnsemble"
 LOGISTIC, OTHER_TREES = "LogisticRegression", "HistGradientBoosting"
@@ -51,7 +42,7 @@ def run(arguments: Demo) -> None:
         )
     halves = train_test_split(X, positive, test_size=0.5, stratify=positive, random_state=arguments.seed)
     X_train, X_test, train, test = halves
-    measure, models = PartialAUC(arguments.fpr), _contenders(arguments.fpr, arguments.seed)
+    measure, models = metrics.PartialAUC(arguments.fpr), _contenders(arguments.fpr, arguments.seed)
     rows, scores = [], {}
     for name, model in models.items():
         began = time.perf_counter()
@@ -61,19 +52,19 @@ def run(arguments: Demo) -> None:
             model.fit(X_train, train)
         seconds = time.perf_counter() - began
         scores[name] = model.decision_function(X_test)
-        area = infer(test, scores[name], measure)
+        area = metrics.infer(test, scores[name], measure)
         rows.append(
             {
                 "model": name,
-                "auc": float(roc_auc_score(test, scores[name])),
+                "auc": float(metrics.roc_auc_score(test, scores[name])),
                 "partial_auc": area.estimate,
                 "confidence_interval": list(area.confidence_interval),
-                "tpr_at_fpr": float(tpr_at_fpr_score(test, scores[name], fpr=arguments.fpr[1])),
+                "tpr_at_fpr": float(metrics.tpr_at_fpr_score(test, scores[name], fpr=arguments.fpr[1])),
                 "seconds": seconds,
             }
         )
     title = f"Binders of the estrogen receptor, {len(test):,} compounds held out"
-    report.draw(arguments.plot, Samples(test, scores), fpr_range=arguments.fpr, title=title)
+    report.draw(arguments.plot, metrics.Samples(test, scores), fpr_range=arguments.fpr, title=title)
     result = {
         "data": compounds.filename,
         "seed": arguments.seed,
@@ -83,11 +74,11 @@ def run(arguments: Demo) -> None:
         "n_test_positive": int(test.sum()),
         "models": rows,
         "comparisons": [
-            compare(test, {name: scores[name] for name in pair}, measure).to_dict()
+            metrics.compare(test, {name: scores[name] for name in pair}, measure).to_dict()
             for pair in _PAIRS
             if pair[0] in scores
         ],
-        "alerts": operating_point(
+        "alerts": metrics.operating_point(
             test, scores[ENSEMBLE], threshold=_BUDGETS, method="bootstrap", random_state=arguments.seed
         ).rows(),
         "surrogate": models[LINEAR][-1].surrogate_,
@@ -104,7 +95,7 @@ def run(arguments: Demo) -> None:
 def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
     """Return the models by name, unfitted; each selects its options on the training part."""
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    scoring, Cs = PartialAUC(fpr_range).scorer(), {"C": np.logspace(-2, 2, 5)}
+    scoring, Cs = metrics.PartialAUC(fpr_range).scorer(), {"C": np.logspace(-2, 2, 5)}
     search = GridSearchCV(LogisticRegression(max_iter=1000), Cs, scoring=scoring, cv=folds)
     found = {
         LOGISTIC: make_pipeline(StandardScaler(), search),

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._checks import samples as checks
-from rocmax._checks.arrays import is_dask, plain, unmasked
-from rocmax._checks.dask import accumulated, in_memory
+from rocmax._checks.arrays import accumulated, in_memory, is_dask, plain, unmasked
 from rocmax._parameters import check_choice, check_flag, shown
 from rocmax._typing import F64, Alternative, MethodName, Missing, WeightKind
 from rocmax.metrics._infer import inferred

@@ -10,8 +10,8 @@ from typing import Any, TypedDict, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.arrays import coded, declared_order, in_numpy, listed, unmasked
-from rocmax._checks.samples import DROP, F64, complete, labels, marked_missing, names_of, rows_of, scores, weights
+from rocmax._checks.arrays import coded, declared_order, in_numpy, listed, marked_missing, unmasked
+from rocmax._checks.samples import DROP, F64, complete, labels, names_of, rows_of, scores, weights
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.memory import require_memory
 from rocmax._runtime.threads import n_threads

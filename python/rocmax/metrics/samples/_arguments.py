@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks import samples as checks
-from rocmax._checks.dask import in_memory
+from rocmax._checks.arrays import in_memory
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._checks import arrays, samples as checks
-from rocmax._checks.dask import in_memory
+from rocmax._checks.arrays import in_memory
 from rocmax._checks.samples import F64
 from rocmax._parameters import as_float, check_choice, check_flag, is_one_of
 from rocmax._runtime.threads import n_threads
