@@ -41,9 +41,8 @@ def fitted() -> Any:
     """Return the model of an ensemble that has kept every family."""
     pytest.importorskip("lightgbm")
     from rocmax._cli import _model
-    from rocmax._tables._decide import decide
     from rocmax._tables._digests import TrainedRows, digests
-    from rocmax._tables._schema import trained_columns
+    from rocmax._tables._schema import decide, trained_columns
 
     classifier = PartialAUCEnsembleClassifier((0.0, 0.2), families=NAMES, cv=2, lead=1e6, random_state=0, n_jobs=1)
     classifier.fit(features(table(400)), table(400)["y"].to_numpy() == 1)

@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._decide import decide
+from rocmax._tables._schema import decide
 from rocmax.metrics import partial_auc_score
 
 pytestmark = pytest.mark.usefixtures("few_trees")

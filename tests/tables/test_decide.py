@@ -5,8 +5,8 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-from rocmax._tables._decide import BOOSTING, COMMAND, PYTHON, Ends, decide  # noqa: E402
 from rocmax._tables._forms import begins_with_digit  # noqa: E402
+from rocmax._tables._schema import BOOSTING, COMMAND, PYTHON, Ends, decide  # noqa: E402
 
 N = 120
 

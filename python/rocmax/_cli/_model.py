@@ -23,10 +23,9 @@ from rocmax._cli import _table as table
 from rocmax._cli._output import Failure, failing, log, written
 from rocmax._cli._table import Form, Table
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._decide import COMMAND, decide
 from rocmax._tables._digests import RowsSeenInTraining, TrainedRows, digests
 from rocmax._tables._forms import Note
-from rocmax._tables._schema import Column, Later, Schema
+from rocmax._tables._schema import COMMAND, Column, Later, Schema, decide
 from rocmax.boosting._classifier import Candidate
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.designs._kernel import Kernel

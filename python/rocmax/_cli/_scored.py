@@ -17,8 +17,8 @@ from rocmax._cli._output import Failure, failing, log
 from rocmax._cli._parser import Compare, Evaluate, Scores, is_count
 from rocmax._cli._table import Form, Notes
 from rocmax._runtime.settings import settings
-from rocmax._tables._decide import COMMAND, Ends
 from rocmax._tables._forms import Note, of_rows
+from rocmax._tables._schema import COMMAND, Ends
 from rocmax._tables._suspects import n_copies, suspect_notes
 from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics.methods import ranks_little

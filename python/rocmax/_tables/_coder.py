@@ -6,9 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from rocmax._tables._decide import decided
 from rocmax._tables._forms import is_frame
-from rocmax._tables._schema import Later, Schema, trained_columns
+from rocmax._tables._schema import Later, Schema, decided, trained_columns
 from rocmax._typing import F64, AnyArray
 
 # Categories of fewer rows share a column in linear models.

@@ -18,10 +18,9 @@ from rocmax._parameters import shown
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import n_threads
 from rocmax._selection import first_best, is_better, paired_difference
-from rocmax._tables._decide import BOOSTING, decided
 from rocmax._tables._forms import is_frame, is_number
 from rocmax._tables._frame import columns_of
-from rocmax._tables._schema import Later, Schema, trained_columns
+from rocmax._tables._schema import BOOSTING, Later, Schema, decided, trained_columns
 from rocmax._tables._suspects import warn_of_leaks
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, checked_params, in_one_line, raw_scores, taken

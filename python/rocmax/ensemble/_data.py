@@ -15,9 +15,8 @@ from sklearn import config_context, get_config
 from rocmax import _core
 from rocmax._selection import Standing, smoothed, standings
 from rocmax._tables._coder import TableCoder
-from rocmax._tables._decide import decided
 from rocmax._tables._forms import is_frame
-from rocmax._tables._schema import Schema
+from rocmax._tables._schema import Schema, decided
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._base import Data, sigmoid
 from rocmax.estimators._folds import Fold
