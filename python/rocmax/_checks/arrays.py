@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -230,18 +231,13 @@ def in_memory(**given: Any) -> list[Any]:
     lazy = {name: _array(values, name) for name, values in given.items() if is_dask(values)}
     labels = next(iter(given))
     wholes = {name: _Whole(array) for name, array in lazy.items()}
-    places, tasks = [], []
+    puts, tasks = [], []
     for name, array in lazy.items():
         # Optimised separately, arrays would not share their common tasks.
         for part, block in enumerate(array.to_delayed(optimize_graph=False).ravel()):
-            places.append((wholes[name], part))
+            puts.append(partial(wholes[name].put, part))
             tasks.append(dask.delayed(_sent)(block, name, name == labels))
-
-    def take(task: int, values: NDArray[Any]) -> None:
-        whole, part = places[task]
-        whole.put(part, values)
-
-    _stream(tasks, take)
+    _stream(tasks, lambda task, values: puts[task](values))
     return [wholes[name].values() if name in wholes else values for name, values in given.items()]
 
 
@@ -265,11 +261,7 @@ def accumulated(new: Callable[[], Any], given: dict[str, Any]) -> Any:
     blocks = (array.to_delayed(optimize_graph=False).ravel() for array in arrays.values())
     tasks = [dask.delayed(_counted)(new, *block) for block in zip(*blocks, strict=True)]
     total = new()
-
-    def take(_: int, part: Any) -> None:
-        total.merge(part)
-
-    _stream(tasks, take)
+    _stream(tasks, lambda _, part: total.merge(part))
     return total
 
 
@@ -285,11 +277,10 @@ class _Whole:
     """An array that is filled partition by partition."""
 
     def __init__(self, array: Any) -> None:
-        ends = np.cumsum(array.chunks[0])
-        self._known = not np.isnan(ends).any()
-        self._ends = ends
+        self._ends = np.cumsum(array.chunks[0])
+        self._known = not np.isnan(self._ends).any()
         self._shape = array.shape
-        self._parts: list[Any] = [None] * len(ends)
+        self._parts: list[Any] = [None] * len(self._ends)
         self._values: NDArray[Any] | None = None
 
     def put(self, part: int, values: NDArray[Any]) -> None:

@@ -161,15 +161,12 @@ class Whole(Scored):
     def of(self, name: str | None = None, by: Any = None) -> metrics.Samples:
         """Return the rows with one column of scores, or with all, which are sorted once; in subgroups `by` a column."""
         if name not in self._each:
-            names = [*self.columns] if name is None else [name]
-            higher = [one not in self.arguments.lows for one in names]
-            columns = {one: self.columns[one] for one in names}
-            scores: Any = columns if name is None else columns[name]
+            higher: Any = {one: one not in self.arguments.lows for one in self.columns}
+            scores, higher = (self.columns, higher) if name is None else (self.columns[name], higher[name])
             if self.planned is not None:
                 self._each[name] = metrics.Samples(self.positive, scores, plan=self.planned)
             else:
-                how: Any = {"higher_is_better": higher if name is None else higher[0], "titled": True}
-                how["weight_kind"] = self.weight_kind  # which is known
+                how: Any = {"higher_is_better": higher, "titled": True, "weight_kind": self.weight_kind}
                 given = Arguments(self.positive, scores, self.weight, self.groups, **how)
                 data = given.of_two_classes()._replace(pos_label=self.labels.value)
                 self._each[name] = metrics.Samples.unchecked(given).holding(data)

@@ -12,10 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from rocmax import _core
 from rocmax._parameters import shown
 
-
-@cache
-def _n_cores() -> int:
-    return _core.n_cores()
+_n_cores = cache(_core.n_cores)
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -118,10 +118,8 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
             kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__
             raise TypeError(f"scores must be a torch.Tensor of a floating type, got {kind}")
         s = _column("scores", scores.detach().to("cpu", torch.float64).numpy())
-        if not np.isfinite(s).all():
-            raise ValueError(
-                f"scores must be finite, got {s[~np.isfinite(s)][0]} at {np.flatnonzero(~np.isfinite(s))[0]}"
-            )
+        if not (finite := np.isfinite(s)).all():
+            raise ValueError(f"scores must be finite, got {s[~finite][0]} at {np.argmin(finite)}")
         positive = _positive(_of("labels", labels, len(s)))
         w = np.ones(len(s)) if weight is None else _of("weight", weight, len(s)).astype(np.float64)
         if not (np.isfinite(w).all() and (w >= 0).all()):
