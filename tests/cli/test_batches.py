@@ -122,7 +122,7 @@ def test_faults_of_late_batches_name_their_row(
     [
         (
             ["--score", "none", "--missing", "drop"],
-            "column 'y' holds only one class in the rows without missing values",
+            "column 'y' holds no label in rows without missing values; two classes are needed",
         ),
         (["--score", "text"], "column 'text' is String, not numeric"),
         (["--score", "s", "--weight", "zero"], "column 'zero' must be above 0 in rows of both classes"),

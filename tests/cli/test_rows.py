@@ -111,7 +111,7 @@ def test_missing_values_are_left_out_if_asked(frame: "pl.DataFrame", tmp_path: P
 
     holes.with_columns(pl.lit(None).alias("a")).write_parquet(tmp_path / "none.parquet")
     code, out, err = run("evaluate", tmp_path / "none.parquet", "--label", "y", "--score", "a", "--missing", "drop")
-    assert code == 1 and one_line(err) and "no row is left" in err
+    assert code == 1 and one_line(err) and "holds no label in rows without missing values" in err
 
 
 def test_a_group_that_is_nan_is_missing(frame: "pl.DataFrame", tmp_path: Path, run: Run) -> None:

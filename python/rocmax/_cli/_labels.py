@@ -1,7 +1,7 @@
 """Labels: which value is positive, which are negative; more than two values are refused until the others are named."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 from operator import or_
@@ -43,16 +43,6 @@ class LabelColumn:
         """Return the numbers of rows in words."""
         share = words.percent(n_positive / n_rows)
         return f"{n_rows:,} rows, {n_positive:,} positive ({share}; {self.name} = {self.value})"
-
-    def counted(self, found: Counts) -> "LabelColumn":
-        """Return the same with the numbers of other rows."""
-        place = {spelling: value for value, spellings in self.held.items() for spelling in spellings}
-        counts: dict[str, int] = dict.fromkeys(self.negatives, 0)
-        for spelling, n in found.items():
-            value = str(place.get(spelling, spelling))
-            if value != str(self.value):
-                counts[value] = counts.get(value, 0) + n
-        return replace(self, negatives=counts)
 
     def mark(self, series: pl.Series) -> NDArray[np.bool_]:
         """Mark the rows that are positive."""
@@ -103,24 +93,19 @@ def missing(name: str, series: pl.Series, form: Form) -> pl.Series:
 
 
 def clean(
-    frame: pl.DataFrame, names: Sequence[str], arguments: Labelled, form: Form, before: int | None = None
+    frame: pl.DataFrame, names: Sequence[str], arguments: Labelled, form: Form, before: int = 0
 ) -> tuple[pl.DataFrame, int]:
-    """Return the rows without missing values in some columns, first the labels, and how many are dropped, or fail.
-
-    The first missing value fails unless rows are dropped; the number of rows `before` a part of a table is known.
-    """
+    """Return the rows without missing values in some columns, first the labels, and how many are dropped, or fail."""
     marks = [missing(names[0], table.column(frame, names[0]), form)]
     for name in names[1:]:
         series = table.column(frame, name)
         marks.append((series.fill_nan(None) if series.dtype.is_float() else series).is_null())
     for name, marked in zip(names, marks, strict=True):
         if arguments.missing == "raise" and marked.any():
-            where = f"in row {(before or 0) + int(marked.arg_max() or 0) + 1} ({marked.sum()} in all)"
+            where = f"in row {before + int(marked.arg_max() or 0) + 1} ({marked.sum()} in all)"
             what = "label" if name == names[0] else "value"
             raise Failure(f"column {name!r} has no {what} {where}; --missing drop drops such rows")
     gone = reduce(or_, marks)
-    if before is None and gone.all():
-        raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
     return frame.filter(~gone), int(gone.sum())
 
 
@@ -142,7 +127,7 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form) -> LabelCo
     values = sorted(by_value, key=lambda value: (str(type(value)), value))
     n_rows = {value: sum(found[text] for text in by_value[value]) for value in values}
     if len(values) < 2:
-        held = f"only one class ({short(values[0])})" if values else "no label"
+        held = f"only one class ({short(values[0])})" if values else "no label in rows without missing values"
         raise Failure(f"column {name!r} holds {held}; two classes are needed")
     known = {text: value for value in values for text in (str(value), *map(str, by_value[value]))}
 

@@ -362,11 +362,9 @@ def _counted(arguments: Scores) -> Counted:
             scores = table.scores(frame, name, before)
             found.ends[name].add(scores)
             counted.update(positive, scores, sample_weight=weight)
-    if not 0 < found.n_positive < found.n_rows:
-        raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
+    found.labels = classes.decide(labels.name, counts, arguments, form)  # of the rows that are left
     if not 0 < n_weighted_positive < found.n_weighted:
         raise Failure(f"column {arguments.weight!r} {_ONE_CLASS}")
-    found.labels = labels.counted(counts)
     found.labels.tell(form)
     found.tell_of_scores()
     form.tell()
