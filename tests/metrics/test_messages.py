@@ -53,11 +53,11 @@ def test_a_negative_integer_keeps_its_sign(dtype):
         metrics.infer(Y, np.array([-(2**60) - 1, *range(39)], dtype=dtype))
 
 
-def test_memory_views_are_arrays_and_a_released_one_is_named():
+def test_memory_views_are_arrays_until_released():
     views = [memoryview(values.copy()) for values in (Y, S, np.ones(40))]
     assert metrics.infer(views[0], views[1], sample_weight=views[2]).estimate == roc_auc_score(Y, S)
     views[1].release()
-    with pytest.raises(ValueError, match=r"y_score is not an array.*released"):
+    with pytest.raises(ValueError, match="y_score is a memoryview, not an array: pass list"):
         metrics.infer(Y, views[1])
 
 

@@ -19,8 +19,6 @@ from rocmax._tables._forms import is_missing, names_of
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
     require_unmasked(values, name, remedy)
     try:
-        if isinstance(values, memoryview):
-            len(values.tobytes()[:0]) if values.ndim == 0 else len(values)  # raises if it has been released
         found = np.asarray(in_numpy(np.asarray(in_numpy(values))))  # twice, for lists of narrow numbers
     except (TypeError, ValueError) as error:  # such as rows of different lengths
         raise ValueError(f"{name} is not an array: {shown(error)}") from error

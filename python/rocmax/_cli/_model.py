@@ -98,11 +98,12 @@ def _texts(series: pl.Series) -> pl.Series:
 
 
 class LaterRows(Later):
-    """What is news of a later table and of its scores, over its batches; unseen categories are treated as `rare`."""
+    """What is news of a later table and of its scores, over its batches."""
 
-    def __init__(self, model: "Model", rare: str) -> None:
+    def __init__(self, model: "Model") -> None:
         super().__init__(model.schema, model.columns)
-        self.rare, self.met = rare, RowsSeenInTraining(model.rows)
+        self.rare = "rare or missing ones" if model.coder is None else "rare values"
+        self.met = RowsSeenInTraining(model.rows)
         self.low, self.high, self.n_rows = np.inf, -np.inf, 0
 
     def add(self, X: pl.DataFrame, scores: NDArray[np.float64]) -> None:
@@ -160,10 +161,6 @@ class Model:
         if isinstance(self.classifier, PartialAUCEnsembleClassifier):
             return "ensemble"
         return "linear" if isinstance(self.classifier, _LINES) else "boosting"
-
-    def later(self) -> LaterRows:
-        """Return what collects the news of a table that is scored."""
-        return LaterRows(self, "rare or missing ones" if self.coder is None else "rare values")
 
     def scores(self, X: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
         """Return a finite score for each row of `features`; `before` rows stand before, for messages."""

@@ -94,7 +94,7 @@ def _importance(arguments: Explain, model: _model.Model, path: str) -> dict[str,
         _, positive = classes.read(frame, model.label, labelled, form)
         X = _model.features(table.Table(frame, is_text), model.schema, form)
 
-    scores, columns, later = model.scores(X), list[dict[str, Any]](), model.later()
+    scores, columns, later = model.scores(X), list[dict[str, Any]](), _model.LaterRows(model)
     later.add(X, scores)
     form.notes.add(*later.told())
 

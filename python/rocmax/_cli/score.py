@@ -55,7 +55,7 @@ class _Scored:
         self._arguments, self._model = arguments, model
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
-        self._later = model.later()
+        self._later = _model.LaterRows(model)
         self.n_rows = 0
         used = [*model.schema.used, *arguments.keep]
         self._wanted = table.columns_to_read(arguments, used, model.schema, also=[model.label])
