@@ -26,9 +26,7 @@ _CLOSE = 1e-13  # to the ends of intervals
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _DEEP = 1e3  # differences: a limit that far beyond a value counts as no farther
 _MOST_STEPS = 200  # of a search; bisection alone takes 48 on the widest
-
-# With fewer samples in a class the variance of its components is unreliable: see `methods.delong`.
-FEW = 5
+FEW = 5  # with fewer samples in a class the variance of its components is unreliable: see `methods.delong`
 
 #: What a positive gains, by the shares of the positives at or above it and of the negatives above it.
 Gain = _core.Gain

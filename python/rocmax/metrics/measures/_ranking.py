@@ -97,9 +97,8 @@ def by_prevalence(measure: Any, sample: Sample) -> tuple[float, float]:
     Every component moves the ranks of all, by its class's share of the samples; a positive's adds its own value, too.
     """
     (value,), (values,) = measure.influences(sample)
-    of_pos, of_neg = (
-        float(np.average(values[k], weights=sample.weights[k])) for k in (sample.positive, ~sample.positive)
-    )
+    classes = sample.positive, ~sample.positive
+    of_pos, of_neg = (float(np.average(values[rows], weights=sample.weights[rows])) for rows in classes)
     pi = sample.totals[0] / sum(sample.totals)
     change = (1.0 - pi) * (of_pos - float(value)) - pi * of_neg
     return change, -change

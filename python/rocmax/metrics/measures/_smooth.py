@@ -77,11 +77,9 @@ def least_squares(x: F64, y: F64) -> tuple[float, float] | None:
 
 
 def _below(a: float, b: float, rate: float) -> float:
-    """Return the area under ``Phi^-1(FPR) = a + b Phi^-1(TPR)`` up to a rate: a bivariate normal probability.
-
-    ``P(Z <= z, V <= k)`` of correlation ``-1 / sqrt(1 + b^2)`` with ``k = -a / sqrt(1 + b^2)``, by Owen's T (1956).
-    """
+    """Return the area under ``Phi^-1(FPR) = a + b Phi^-1(TPR)`` up to a rate, by Owen's T (1956)."""
     root = np.hypot(1.0, b)
+    # It is P(Z <= z, V <= k) of normal Z and V of correlation rho.
     k, rho, rest = -a / root, -1.0 / root, max(b, _LEAST) / root
     if rate in (0.0, 1.0):
         return rate * float(special.ndtr(k))

@@ -264,7 +264,7 @@ class Measure(Hooks):
         float
             The value, finite.
         """
-        if self.in_core is None:
+        if self.in_core is None and type(self).estimates is Hooks.estimates:
             raise NotImplementedError(f"{type(self).__name__} must define value(self, sample)")
         return float(self.estimates(sample)[0])
 
@@ -405,9 +405,8 @@ class Measure(Hooks):
     @property
     def parameters(self) -> dict[str, Any]:
         """The name of the measure and its options, as plain values."""
-        return {"measure": self.name or type(self).__name__} | {
-            field.name: getattr(self, field.name) for field in fields(self)
-        }
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"measure": self.name or type(self).__name__} | options
 
     @property
     def traits(self) -> frozenset[Trait]:

@@ -18,9 +18,8 @@ from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._arguments import Strata
 from rocmax.metrics.samples._sample import Sample, has_variance
 
-# Half the width of the window around a cut, in standard errors of the sum above it, and the number of samples that the
-# prior counts for: the share r of two normal distributions with equal variances.
-_WINDOW, _PRIOR = 2.0, 4.0
+_WINDOW = 2.0  # half the width of the window around a cut, in standard errors of the sum above it
+_PRIOR = 4.0  # samples that the prior counts for: the share r of two normal distributions with equal variances
 _LEAST_FRACTION = float(np.finfo(float).tiny)  # a divisor
 
 

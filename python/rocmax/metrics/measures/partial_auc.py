@@ -261,9 +261,6 @@ class PartialAUC(CurveMeasure):
         both = f"fpr_range={self.fpr_range}, specificity={complement(self.fpr_range)}"
         return super().__repr__().replace(str(self.fpr_range), both, 1)
 
-    def value(self, sample: Sample) -> Any:
-        return float(self.estimates(sample)[0])
-
     def estimates(self, sample: Sample) -> F64:
         region = self.region
         if region is None:

@@ -20,8 +20,7 @@ from rocmax.metrics.measures.base import LimitingSizes, Measure, Trait
 from rocmax.metrics.samples._sample import Sample, call
 
 Counts = tuple[float, float]
-# Positives: with fewer, at a prevalence of 1 to 10 %, the measured bias is a quarter to a whole standard error.
-_FEW = 20
+_FEW = 20  # positives: with fewer, at a prevalence of 1 to 10 %, the bias is a quarter to a whole standard error
 _SATURATED = 5.0  # alpha times the share of positives: from here on most good rankings have nearly the same value
 _LEAST_ALPHA = 1e-3  # below it the differences in BEDROC cancel
 _LEAST = 0.05  # negatives below the range: with fewer, the straight line to the first negative is most of the area

@@ -19,11 +19,9 @@ from rocmax.metrics.measures.ranked import Counts, RankedMeasure, of_inverses
 from rocmax.metrics.samples._sample import Sample, vertices
 
 _EXCEED = 30
-# Half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3.
-_WINDOW = 2.0
+_WINDOW = 2.0  # half the width of the window for the slope, in standard errors; coverage was as good with 1 and 3
 _LAST = float(np.nextafter(1.0, 0.0))  # the greatest rate below 1, and n / (n + 1) for any weights
-# With more distinct scores in the window, or fewer samples at each, ties are negligible.
-_FINE, _SEVERAL = 40, 1.5
+_FINE, _SEVERAL = 40, 1.5  # with more distinct scores in the window, or fewer samples at each, ties are negligible
 _EDGE = 8.0  # standard errors
 
 
@@ -184,9 +182,8 @@ class Rate(CurveMeasure):
         size = "n_pos" if self.mirrored else "n_neg"
         one = 1 / sizes[not self.mirrored]
         side = f"below 1 / {size} = {one:.3g}" if self.low < 0.5 else f"above 1 - 1 / {size}"
-        return (
-            f"{self.fixed}={self.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
-        )
+        beyond = f"{self.fixed}={self.low:.3g} lies beyond the data, {side}"
+        return f"{beyond}: the estimate is that of the nearest threshold"
 
     def caution_of(self, sample: Sample) -> str | None:
         end, rows = (sample.score.min(), sample.positive) if self.mirrored else (sample.score.max(), ~sample.positive)

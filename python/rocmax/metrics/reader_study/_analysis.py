@@ -34,10 +34,8 @@ from rocmax.metrics.variances._resample import check_resamples, replicate, seed_
 
 _CHANCE = 0.5
 _LISTED = 4  # readers with missing readings that a note names
-# Number of kernel values of all tests that are in memory at a time.
-_HELD = 1 << 22
-# Variances up to this are rounding errors.
-NO_VARIANCE = 1e-28
+_HELD = 1 << 22  # kernel values of all tests that are in memory at a time
+NO_VARIANCE = 1e-28  # variances up to this are rounding errors
 
 
 def _delong(study: Readings, measure: Measure) -> F64:

@@ -156,10 +156,8 @@ def _cluster_sums(sample: Sample, measure: Measure) -> tuple[F64, list[F64], lis
     n_groups = int(group.max()) + 1
     estimate, components = measure.influences(sample)
     sums, counts = [], []
-    classes = zip(
-        (sample.positive, ~sample.positive), map(int, sample.counted), of_totals(measure, sample), strict=True
-    )
-    for rows, held, moved in classes:
+    held_by_class, moved_by_class = map(int, sample.counted), of_totals(measure, sample)
+    for rows, held, moved in zip((sample.positive, ~sample.positive), held_by_class, moved_by_class, strict=True):
         if held < 2:
             raise ValueError(f"groups: each class must occur in two or more groups, got {held}")
         centred = centre(components[:, rows]) + moved[:, None]

@@ -13,8 +13,7 @@ from rocmax.metrics.measures.auc import AUC, Gini
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.samples._sample import Sample, call, explain, no_counts
 
-# The core counts replicates in 32 bits.
-_MOST = 2**32 - 1
+_MOST = 2**32 - 1  # replicates, which the core counts in 32 bits
 
 
 def seed_of(random_state: Any) -> int:
