@@ -132,9 +132,8 @@ def _of_pilot(function: Callable[..., Any], pilot: Any, measure: Measure, readin
         if data.weight is not None or data.group is not None:
             raise ValueError("pilot must be samples without sample_weight and groups")
     elif not isinstance(pilot, (tuple, list)) or len(pilot) != 2:
-        raise ValueError(
-            f"pilot must be (y_true, y_score), the samples of a pilot study, or Samples, got {shown(pilot)}"
-        )
+        wanted = "(y_true, y_score), the samples of a pilot study, or Samples"
+        raise ValueError(f"pilot must be {wanted}, got {shown(pilot)}")
     else:
         given = Arguments.complete(*pilot, **reading)
         data = given._replace(names=("pilot", "pilot"), n_jobs=1).of_two_classes()
@@ -394,10 +393,8 @@ def auc_power(
     Gauss-Legendre quadrature. Exchanging A and B changes nothing. Simulated power differs from it by a few percent
     (``benches/python/power.py``).
     """
-    n_pos, n_neg = (
-        number(count, name, "from 1 to 1e15", lambda value: 1 <= value <= _MOST)
-        for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
-    )
+    n_pos = number(n_pos, "n_pos", "from 1 to 1e15", lambda value: 1 <= value <= _MOST)
+    n_neg = number(n_neg, "n_neg", "from 1 to 1e15", lambda value: 1 <= value <= _MOST)
     test = null_value, margin, significance_level, alternative
     plan = _planned(auc_power, measure, pilot, reading, (auc, auc_b, correlation), test, n_neg / n_pos)
     power = plan.power(n_pos)

@@ -41,11 +41,8 @@ class Hypothesis(NamedTuple):
         """Return the statistic and the p-value; of equivalence, the greater of two one-sided tests (Schuirmann)."""
         if self.margin is not None and not self.side:
             above, below = tails(self.null - self.margin), tails(self.null + self.margin)
-            first = above.greater >= below.less
-            return (
-                np.where(first, above.statistic, below.statistic)[()],
-                np.where(first, above.greater, below.less)[()],
-            )
+            statistic = np.where(above.greater >= below.less, above.statistic, below.statistic)[()]
+            return statistic, np.maximum(above.greater, below.less)
         statistic, less, greater = tails(self.limit)
         if not self.side:
             return statistic, np.minimum(2 * np.minimum(less, greater), 1.0)

@@ -20,7 +20,6 @@ _AT_ONCE = 2**13  # limits at a time
 _MOST = 1e100  # the squares of greater numbers overflow
 _KNOWN = 4.0  # degrees of freedom of a correlation of 1/2 that is half believed
 _EQUAL = 1e-12  # a correlation so near to 1 is that of equal components
-
 _ROUNDING = 1e-12
 _CLOSE = 1e-13  # to the ends of intervals
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding

@@ -195,9 +195,7 @@ def fitted_variance(data: Sample, measure: CurveMeasure) -> F64:
     n_pos, n_neg, fits, _, _ = _fitted(data, measure)
     k = n_neg / n_pos
     if Trait.AUC in measure.traits:
-        parts = [
-            fit.f**2 * (1 + fit.b**2 / k + fit.a**2 / 2) + (fit.g * fit.b) ** 2 * (1 + k) / (2 * k) for fit in fits
-        ]
+        parts = [f**2 * (1 + b**2 / k + a**2 / 2) + (g * b) ** 2 * (1 + k) / (2 * k) for a, b, f, g in fits]
     else:
         parts = [_covariance(fit, fit, 1.0, 1.0, k) for fit in fits]
     return np.array(parts) / n_pos

@@ -127,10 +127,8 @@ class Hooks:
         """Return the value of one model, and the components of its samples."""
         explain(sample)
         values = np.asarray(self.components(sample), dtype=np.float64)
-        if values.shape != sample.score.shape:
-            raise ValueError(
-                f"components of {self!r} must have shape {sample.score.shape}, one per sample, got {values.shape}"
-            )
+        if values.shape != (shape := sample.score.shape):
+            raise ValueError(f"components of {self!r} must have shape {shape}, one per sample, got {values.shape}")
         return self._checked(sample), values
 
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:

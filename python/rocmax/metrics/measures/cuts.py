@@ -124,11 +124,8 @@ class CutMeasure(RankedMeasure):
             estimate, added, span = self.estimates(sample), influence_of(sample, self), self.bounds[1]
             share, rows = float(estimate[0]) / span, sample.n_counted
             size = Units(added / span, share * (1.0 - share), *self.heaviest(sample, share), rows).size
-            return (
-                estimate,
-                np.array([added @ added * rows / (rows - 1)]),
-                of_share(estimate, size, self.bounds, Law(size)),
-            )
+            variance = np.array([added @ added * rows / (rows - 1)])
+            return estimate, variance, of_share(estimate, size, self.bounds, Law(size))
         intervals = [
             self._of_tie(one, sizes) or of_inverses([self.inverse(one, slope_of(one, min(sizes)), sizes)], self.bounds)
             for one in sample.models()

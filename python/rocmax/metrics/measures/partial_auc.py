@@ -70,10 +70,9 @@ class Region(NamedTuple):
         for at, (low, high) in zip(rates, self, strict=True):
             start, step = at[:-1], np.diff(at)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                ends = [
-                    np.where(step > 0, np.clip((end - start) / step, 0, 1), of) for end, of in ((low, 0.0), (high, 1.0))
-                ]
-            first, last = np.maximum(first, ends[0]), np.minimum(last, ends[1])
+                ends = [np.clip((end - start) / step, 0, 1) for end in (low, high)]
+            first = np.where(step > 0, np.maximum(first, ends[0]), first)
+            last = np.where(step > 0, np.minimum(last, ends[1]), last)
             # A piece along an edge is outside, as where a range of one rate ends; rates cannot go beyond 0 and 1.
             inside = ((start > low * (1 + _EDGE)) | (low == 0)) & ((start < high * (1 - _EDGE)) | (high == 1))
             share *= (step > 0) | inside

@@ -114,10 +114,8 @@ class MeanMeasure(Measure):
                 _, *parts = self.covariance(sample)
                 added = np.diagonal(sum(parts))
             variances = [sum(parts_of(squares, sample.totals, sizes)) for _, squares in moments]
-            inverses = [
-                one.widened(max(each), min(sizes))
-                for one, *each in zip(inverses, variances, added.tolist(), strict=True)
-            ]
+            greater = map(max, variances, added.tolist())
+            inverses = [one.widened(each, min(sizes)) for one, each in zip(inverses, greater, strict=True)]
         return of_inverses(inverses, self.bounds)
 
 
@@ -377,9 +375,8 @@ class RIE(MeanMeasure, RankedMeasure):
         # Derivatives of the mean by the two ends of the block; in narrow blocks the differences cancel.
         half = -(alpha**2) / 2 * first
         narrow = alpha * width < 1e-5
-        by_start, by_end = (
-            np.where(narrow, half, quotient(change, width)) for change in (mean - alpha * first, alpha * last - mean)
-        )
+        changes = mean - alpha * first, alpha * last - mean
+        by_start, by_end = (np.where(narrow, half, quotient(change, width)) for change in changes)
         moved = _ranking.from_here(a * (by_start + by_end)) - a * by_start
         scale = -np.expm1(-alpha)
         return (mean + pi * moved) / scale, (1.0 - pi) * moved / scale

@@ -16,6 +16,7 @@ from rocmax._files import written
 from rocmax._parameters import check_count
 from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.cuts import PrecisionAt
 from rocmax.metrics.methods.base import Covariance, Interval, Known, Method, binary, without_limits
@@ -272,8 +273,6 @@ class LabelPlan(Value):
         """
         from scipy.optimize import brentq
         from scipy.special import expit
-
-        from rocmax.metrics.measures import as_measure
 
         Planned().check(measure := as_measure(measure), Known("planned"), {})
         check_level(prevalence, "prevalence")

@@ -21,7 +21,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics.reader_study._result import FIGURES, MissingReadings
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._reading import given_before, require_known
-from rocmax.metrics.samples._sample import Sample, explain, one_model
+from rocmax.metrics.samples._sample import Sample, explain, n_distinct, one_model
 from rocmax.metrics.samples._samples import Value
 
 _LISTED = 4  # readers and modalities that are named
@@ -334,13 +334,10 @@ class Readings(Value):
             threads=threads,
         )
         for read, test in self.tests() if group is not None else ():
-            for rows in (test.y, ~test.y):  # a variance needs two clusters
-                n_held = len(np.unique(self.units[read][rows]))
-                if n_held < 2:
-                    raise ValueError(
-                        "groups: each class must occur in two or more clusters for every reader and modality, got"
-                        f" {n_held}"
-                    )
+            fewest = min(n_distinct(self.units[read][rows]) for rows in (test.y, ~test.y))
+            if fewest < 2:  # of which a variance needs two
+                where = "each class must occur in two or more clusters for every reader and modality"
+                raise ValueError(f"groups: {where}, got {fewest}")
 
     def __repr__(self) -> str:
         parts = [_named(self.readers, "reader", "readers"), _named(self.modalities, "modality", "modalities")]

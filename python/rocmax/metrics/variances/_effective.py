@@ -31,7 +31,6 @@ _LEAST = 1 / 8  # of the sum of S_i^2
 _MOST = 0.3  # of the pairs of a class with one subject
 _FEW = 15  # subjects that decide: below, measured coverage by "delong" is 82 to 94 %
 _Z = 1.96
-
 _ROUNDING = 1e-12
 
 
