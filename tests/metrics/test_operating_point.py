@@ -191,7 +191,7 @@ def test_clusters_need_the_bootstrap_and_two_of_each_class():
         with pytest.raises(ValueError, match=r"groups need method='bootstrap'|groups and sample_weight cannot"):
             metrics.operating_point(y, s, groups=[0, 0, 1, 1, 2, 2], **how)
     for method in ("delong", metrics.Bootstrap(interval="bca"), metrics.DeLong()):
-        with pytest.raises(ValueError, match=r"method must be 'wilson', 'bootstrap' or .* with percentiles, got"):
+        with pytest.raises(ValueError, match=r"method must be 'wilson', 'bootstrap' or .* of percentiles, got"):
             metrics.operating_point(y, s, method=method)
     with pytest.raises(ValueError, match="groups: each class must occur in two or more groups, got 1"):
         metrics.operating_point(y, s, groups=[0, 0, 1, 1, 1, 2], method="bootstrap")

@@ -68,17 +68,14 @@ def is_positive(y: Any, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
 
 def scores_for(pos_label: Any, estimator: Any, X: Any, methods: Sequence[str] = METHODS) -> F64:
     """Return scores that are higher for `pos_label`, or for the last class if it is None."""
-    found = class_scores(estimator, X, methods)
+    found, title = class_scores(estimator, X, methods), type(estimator).__name__
     classes = list(getattr(estimator, "classes_", []))
-    known = pos_label is None or not classes or marked(np.asarray(classes), pos_label, "classes_").any()
-    if not known:
-        raise ValueError(
-            f"pos_label={shown(pos_label)} is not a class of {type(estimator).__name__}, which has {listed(classes)}"
-        )
+    if pos_label is not None and classes and not marked(np.asarray(classes), pos_label, "classes_").any():
+        raise ValueError(f"pos_label={shown(pos_label)} is not a class of {title}, which has {listed(classes)}")
     if found.ndim == 1:
         return -found if len(classes) == 2 and pos_label == classes[0] else found
     if pos_label is None and found.shape[1] > 2:
-        raise ValueError(f"{type(estimator).__name__} was fitted with more than two classes: give pos_label")
+        raise ValueError(f"{title} was fitted with more than two classes: give pos_label")
     return np.asarray(found[:, -1 if pos_label is None or not classes else classes.index(pos_label)])
 
 
@@ -94,17 +91,11 @@ SHARED = {
     "samples": ("Samples", "Labels and scores of one model or of several."),
     "curves": ("sequence", "What to draw, in this order."),
     "names": ("sequence of str, optional", "What the legend calls the models, by default their own names."),
-    "fpr_range": (
-        "tuple of float, optional",
-        "Range of false positive rates to shade; the legend gives the partial AUC on it.",
-    ),
+    "fpr_range": ("tuple of float, optional", "False positive rates to shade; the legend gives the partial AUC there."),
     "pos_label": ("label, optional", "The label of the positive class."),
     "ax": ("matplotlib Axes, optional", "Where to draw; by default on a new figure."),
     "most": ("int", "Number of weights to draw, the largest first."),
-    "numbers": (
-        "bool",
-        "Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.",
-    ),
+    "numbers": ("bool", "Write estimates, intervals and (in figures of 5 inches or more) sizes to the right."),
     "**options": ("", "Keyword arguments of `plot`."),
 }
 #: What examples of displays begin with: labels, and probabilities of two models.

@@ -673,8 +673,7 @@ def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
         return None if method == "wilson" else Bootstrap(stratified=not shares)
     if not isinstance(method, Bootstrap) or method.interval != "percentile":
         raise ValueError(
-            "method must be 'wilson', 'bootstrap' or a value such as Bootstrap(500, stratified=False), with"
-            f" percentiles, got {shown(method)}"
+            f"method must be 'wilson', 'bootstrap' or a Bootstrap(...) of percentiles, got {shown(method)}"
         )
     if shares and method.stratified:
         fact = "stratified resamples fix the share of positives, on which alerts, precision and F1 depend"

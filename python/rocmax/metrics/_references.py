@@ -46,6 +46,9 @@ gallas: Gallas 2006
 hajek: Hajek 1968
     J. Hajek, Asymptotic normality of simple linear rank statistics under alternatives, Annals of Mathematical
     Statistics 39, 1968. doi:10.1214/aoms/1177698394
+hand: Hand and Till 2001
+    D. J. Hand and R. J. Till, A simple generalisation of the area under the ROC curve for multiple class classification
+    problems, Machine Learning 45, 2001. doi:10.1023/A:1010920819831
 he-escobar: He and Escobar 2008
     Y. He and M. Escobar, Nonparametric statistical inference method for partial areas under receiver operating
     characteristic curves, with application to genomic studies, Statistics in Medicine 27, 2008. doi:10.1002/sim.3335
@@ -69,6 +72,8 @@ ledell: LeDell et al. 2015
 linnet: Linnet 1987
     K. Linnet, Comparison of quantitative diagnostic tests: type I error, power, and sample size, Statistics in Medicine
     6, 1987. doi:10.1002/sim.4780060207
+mcclish: McClish 1989
+    D. K. McClish, Analyzing a portion of the ROC curve, Medical Decision Making 9, 1989. doi:10.1177/0272989X8900900307
 mcnemar: McNemar 1947
     Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
     Psychometrika 12, 1947. doi:10.1007/BF02295996
@@ -78,6 +83,9 @@ mcnemar-midp: Fagerland et al. 2013
 mercaldo: Mercaldo et al. 2007
     N. D. Mercaldo, K. F. Lau and X. H. Zhou, Confidence intervals for predictive values with an emphasis to
     case-control studies, Statistics in Medicine 26, 2007. doi:10.1002/sim.2677
+narasimhan: Narasimhan and Agarwal 2017
+    H. Narasimhan and S. Agarwal, Support vector algorithms for optimizing the partial area under the ROC curve, Neural
+    Computation 29, 2017. doi:10.1162/NECO_a_00972
 newcombe: Newcombe 2006
     R. G. Newcombe, Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2:
     asymptotic methods and evaluation, Statistics in Medicine 25, 2006, method 5. doi:10.1002/sim.2324

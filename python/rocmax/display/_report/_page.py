@@ -432,12 +432,8 @@ def write_report(
         The page's heading.
     source : str, optional
         Where the data come from, such as the name of a file.
-    confidence_level : float, default=0.95
-        Nominal coverage of each interval.
-    adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        How the p-values of the pairs of models are adjusted for their number.
-    random_state : int, optional, default=0
-        Seed of the bootstrap, for comparisons that need one.
+    confidence_level, adjust, random_state : optional
+        As of :func:`rocmax.metrics.compare`; the seed is 0 by default.
     by : array-like of shape (n_samples,) or mapping, optional
         With arrays: subgroups, such as the site of each patient, or a mapping from names to several such columns. The
         page shows the AUC, or the partial AUC on the range, in each subgroup, and tests that they are equal, as

@@ -58,10 +58,9 @@ class _OfPair(Generic[T]):
     def __set_name__(self, _: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, found: "Comparison | None", _: Any = None) -> T:
-        if found is None or len(found.pairs) != 1:
-            of = "models" if found is None else f"{len(found.estimates)} models"
-            raise AttributeError(f"a comparison of {of} has a {self.name} per pair: see pairs")
+    def __get__(self, found: "Comparison", _: Any = None) -> T:
+        if len(found.pairs) != 1:
+            raise AttributeError(f"a comparison of {len(found.estimates)} models has a {self.name} per pair: see pairs")
         value: T = getattr(found.pairs[0], self.name)
         return value
 

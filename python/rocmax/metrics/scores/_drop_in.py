@@ -15,6 +15,7 @@ from rocmax._parameters import as_float, check_choice, check_flag, is_one_of
 from rocmax._runtime.threads import n_threads
 from rocmax._tables._forms import WHOLE
 from rocmax._typing import Average, MultiClass, Smooth
+from rocmax.metrics._references import cited
 from rocmax.metrics.measures.partial_auc import SMOOTH
 from rocmax.metrics.samples._arguments import Arguments
 from rocmax.metrics.samples._sample import Sample, call, one_model
@@ -26,6 +27,7 @@ _AUC = _core.Measure.auc()
 _LEAST = 1e-100  # width of a range and weight of a class in the core; the greatest weight is its inverse
 
 
+@cited("hand", "mcclish")
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -83,14 +85,6 @@ def roc_auc_score(
     ``sum_ij w_i w_j (1[s_i > t_j] + 1/2 1[s_i = t_j]) / sum_ij w_i w_j`` over positives i and negatives j. Without
     weights, twice the number of won pairs is counted in integers and divided once, so that the result depends neither
     on the order of the rows nor on the number of threads.
-
-    References
-    ----------
-    .. [1] D. J. Hand and R. J. Till, "A simple generalisation of the area under the ROC curve for
-       multiple class classification problems", Machine Learning 45, 2001.
-       :doi:`10.1023/A:1010920819831`
-    .. [2] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9, 1989.
-       :doi:`10.1177/0272989X8900900307`
     """
     if not all(values is None or type(values) in _PLAIN for values in (y_true, y_score, sample_weight)):
         y_true, y_score, sample_weight = _read(y_true, y_score, sample_weight)

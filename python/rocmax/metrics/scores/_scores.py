@@ -21,6 +21,7 @@ from rocmax.metrics.samples._sample import call, explain, one_model
 _MOST_PAIRS = 1 << 24
 
 
+@cited("narasimhan", "mcclish", "yang")
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -67,16 +68,7 @@ def partial_auc_score(
     -----
     ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve; a block of ties is one straight
     segment. ``method="ranked"``: the mean over positives i and the negatives ranked ``floor(n a) + 1 .. ceil(n b)`` of
-    ``1[s_i > t_(j)]``, ties 0. The two agree if n a and n b are whole and nothing is tied.
-
-    References
-    ----------
-    .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area
-       under the ROC curve", Neural Computation 29, 2017, eq. 2. :doi:`10.1162/NECO_a_00972`
-    .. [2] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9, 1989.
-       :doi:`10.1177/0272989X8900900307`
-    .. [3] H. Yang, K. Lu, X. Lyu and F. Hu, "Two-way partial AUC and its properties", Statistical Methods in Medical
-       Research 28, 2019. :doi:`10.1177/0962280217718866`
+    ``1[s_i > t_(j)]``, ties 0 ([1]_, eq. 2). The two agree if n a and n b are whole and nothing is tied.
     """
     check_choice("method", method, ("curve", "ranked"))
     if max_fpr is not None:
@@ -89,9 +81,9 @@ def partial_auc_score(
         return measure(read(partial_auc_score, y_true, y_score, reading, Order, **of_score))
     _, low, high = curve_area(fpr_range, tpr_range, normalize)
     if tpr_range is not None or normalize != "width":
+        options = f"tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
         raise ValueError(
-            "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
-            f" got tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
+            f"method='ranked' is a mean over pairs: it takes fpr_range and normalize='width', got {options}"
         )
     data = read(partial_auc_score, y_true, y_score, reading, Order, **of_score).two
     if data.weight is not None and (data.weight != np.rint(data.weight)).any():
