@@ -21,7 +21,7 @@ METRICS = [
     "variances",
     "methods",
     "results",
-    "scores",
+    "_scores",
     "subgroups",
     "_infer",
     "_accumulator",

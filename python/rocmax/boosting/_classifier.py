@@ -27,7 +27,7 @@ from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, checked_pa
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.estimators._base import CalibratedRanker, Data, Threshold, atomic, check_threshold, warn_if_constant
 from rocmax.estimators._folds import check_folds, equal_rows, groups_of, held_whole, warn_of_repeats, warn_of_shared
-from rocmax.metrics.scores._scores import partial_auc_score
+from rocmax.metrics._scores import partial_auc_score
 
 
 def given(

@@ -15,9 +15,9 @@ from rocmax._checks.samples import rate_range, require_finite
 from rocmax._parameters import check_choice, shown
 from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
+from rocmax.metrics._scores import partial_auc_score
 from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.metrics.samples._arguments import Arguments
-from rocmax.metrics.scores._scores import partial_auc_score
 from rocmax.risks import PairLoss, blended_pair_loss
 
 # Bins of the histograms of scores, of equal width. Boosted scores span some ten units, and the margin is 1.

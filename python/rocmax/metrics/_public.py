@@ -17,6 +17,17 @@ from rocmax.metrics._power import (
     auc_sample_size as auc_sample_size,
     detectable_auc as detectable_auc,
 )
+from rocmax.metrics._scores import (
+    fpr_at_tpr_score as fpr_at_tpr_score,
+    margin_auc_score as margin_auc_score,
+    partial_auc_score as partial_auc_score,
+    precision_recall_curve as precision_recall_curve,
+    roc_auc_score as roc_auc_score,
+    roc_curve as roc_curve,
+    scored_auc_score as scored_auc_score,
+    sroc_curve as sroc_curve,
+    tpr_at_fpr_score as tpr_at_fpr_score,
+)
 from rocmax.metrics.intervals._hypothesis import JointTest as JointTest
 from rocmax.metrics.measures.at_threshold import AtThreshold as AtThreshold, NetBenefit as NetBenefit
 from rocmax.metrics.measures.auc import AUC as AUC, MarginAUC as MarginAUC, ScoredAUC as ScoredAUC
@@ -59,19 +70,6 @@ from rocmax.metrics.results._inference import (
     Results as Results,
 )
 from rocmax.metrics.samples._samples import Samples as Samples
-from rocmax.metrics.scores._drop_in import (
-    precision_recall_curve as precision_recall_curve,
-    roc_auc_score as roc_auc_score,
-    roc_curve as roc_curve,
-)
-from rocmax.metrics.scores._scores import (
-    fpr_at_tpr_score as fpr_at_tpr_score,
-    margin_auc_score as margin_auc_score,
-    partial_auc_score as partial_auc_score,
-    scored_auc_score as scored_auc_score,
-    sroc_curve as sroc_curve,
-    tpr_at_fpr_score as tpr_at_fpr_score,
-)
 from rocmax.metrics.subgroups._compare import SubgroupComparison as SubgroupComparison
 from rocmax.metrics.subgroups._estimates import PooledEstimate as PooledEstimate
 from rocmax.metrics.subgroups._inference import SubgroupInference as SubgroupInference

@@ -1,1 +1,0 @@
-"""Functions that return one number, scikit-learn's `roc_auc_score` among them."""
