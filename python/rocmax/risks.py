@@ -360,10 +360,7 @@ class PairLoss:
     def add_to(
         self, derivatives: tuple[F64, F64], scale: float, problem: _core.Problem, scores: F64, n_threads: int = 1
     ) -> float:
-        """Add `scale` times the gradient and the diagonal of the Hessian, and return the value; O(N log N).
-
-        The diagonal is positive where the gradient is not 0.
-        """
+        """Add `scale` times the gradient and the Hessian's diagonal, above 0 where that is not 0; return the value."""
         loss = _core.PairLoss.squared_hinge() if self.loss == "squared_hinge" else _core.PairLoss.smoothed_hinge()
         pairs = (_core.PairRange.tpr if self.rates == "tpr" else _core.PairRange.fpr)(self.low, self.high)
         return _core.pair_loss(problem, scores, loss, pairs, scale, derivatives, n_threads)

@@ -68,10 +68,7 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
 
 
 def row_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
-    """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does, up to 16 MB at a time.
-
-    The rows of a sparse matrix are their values, columns and starts, as the core reads them.
-    """
+    """Yield (rows, X[rows]) as `tiles` does, up to 16 MB at a time; sparse rows are values, columns and starts."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         for rows in slices(X.shape[0], _WHOLE * X.shape[0] // (8 * max(1, X.nnz))):
@@ -93,10 +90,7 @@ def as_float(block: AnyArray) -> AnyArray:
 
 
 def require_whole(X: Any) -> None:
-    """Refuse a memmap whose file was cut after it was mapped: reading beyond the end kills the process (SIGBUS).
-
-    Called before and after each block; a cut during a block can still kill the process.
-    """
+    """Refuse a memmap whose file was cut: reading beyond its end kills the process, as a cut during a block can."""
     source = getattr(X, "_mmap", None)
     if not isinstance(source, mmap.mmap):
         return
@@ -171,10 +165,7 @@ class Chunks:
         return [found[place] for place in sorted(found)]
 
     def total(self, function: Callable[..., Any], own: Iterable[Any], *shared: Any) -> Any:
-        """Return the sum of ``function(block, own, *shared)`` over all blocks, added where they are.
-
-        Its last digits depend on which worker holds which blocks.
-        """
+        """Return the sum of ``function(block, own, *shared)``, added where blocks are, on which last digits depend."""
         own = list(own)
         if (held := self._of_holders(_total, function, own, shared)) is not None:
             return _sum([value for _, value in held])

@@ -241,10 +241,7 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
 
 
 class KernelDesign(Design):
-    """Samples in a kernel space: a vector is [a, K a], the coefficients over the samples and their scores.
-
-    So ``adjoint`` is the only product with K; a float32 K is cast up block by block.
-    """
+    """Samples in a kernel space: a vector is [a, K a], coefficients and scores; only ``adjoint`` multiplies by K."""
 
     divisible, dual, rounds_lengths = True, True, True
 

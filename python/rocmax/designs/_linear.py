@@ -90,9 +90,7 @@ class Design:
     def single(self, rows: Rows | None = None, /) -> "tuple[Design, float] | None":
         """Return the design less the mean of its samples in single precision, and the square of the longest sample.
 
-        Of all samples, or of some `rows` alone.
-
-        None if that is no cheaper, or takes much of the memory.
+        Of some `rows` alone if they are given. None if that is no cheaper, or takes much of the memory.
         """
         return None
 
@@ -336,11 +334,7 @@ def rounding_of(dtype: Any) -> float:
 
 
 class MemmapDesign(DenseDesign):
-    """A two-dimensional numpy.memmap, read in blocks and released after each.
-
-    Every product is one pass over the file; at most one block is resident. float32 is multiplied as float32. A cut file
-    is refused at the next block.
-    """
+    """A two-dimensional numpy.memmap: a product is one pass over the file in blocks, which are released after use."""
 
     divisible = False
 
@@ -355,12 +349,7 @@ class MemmapDesign(DenseDesign):
 
 
 class DaskDesign(Design):
-    """A two-dimensional dask array, chunked by rows.
-
-    Only vectors of length n_samples or n_features cross the network, in one message to each worker if a cluster holds
-    the blocks, else in tasks. Persist an array that fits the memory of the cluster: otherwise each product reads it
-    from its source again.
-    """
+    """A two-dimensional dask array, chunked by rows: only vectors cross the network, and each product reads it all."""
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape

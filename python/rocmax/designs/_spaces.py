@@ -38,10 +38,7 @@ def _shares(members: Bool, weight: F64 | None) -> F64:
 
 
 class StructuredDesign(Design):
-    """A linear design under the metric <u, v> = u'(I + lambda Sigma) v.
-
-    Minimising 1/2 <w, w> + C R(Xw) is then the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
-    """
+    """A linear design under the metric <u, v> = u'(I + lambda Sigma) v, which adds lambda/2 w'Sigma w to 1/2 |w|^2."""
 
     def __init__(self, design: Design, positive: Bool, structure: float, weight: F64 | None = None) -> None:
         self.n_samples, self.dim, self.divisible = design.n_samples, design.dim, design.divisible
@@ -111,10 +108,7 @@ def plain_coefficients(coefs: F64, scores: F64, positive: Bool, structure: float
 
 
 def _centred(values: AnyArray, positive: Bool, weight: F64 | None, *, power: float) -> F64:
-    """Return share^power (v - mean of its class) along the first axis, with the share of a sample in its class.
-
-    This is R v of Sigma = X' R X for power 1, and H'v of R = H H' for power 1/2.
-    """
+    """Return share^power (v - mean of its class): R v of Sigma = X' R X for power 1, H'v of R = H H' for power 1/2."""
     out = np.array(values, dtype=np.float64)
     for members in (positive, ~positive):
         block, share = out[members], _shares(members, weight)
@@ -178,10 +172,7 @@ class Landmarks:
 
 
 class LandmarkDesign(Design):
-    """The features of landmarks, at most a block of rows of them in memory.
-
-    Each product computes all kernel values, O(n L d) for L landmarks: f(X) v is k(X, L) (V E^-1/2 v).
-    """
+    """The features of landmarks, of which each product computes all kernel values, a block of rows at a time."""
 
     def __init__(self, landmarks: Landmarks, X: Any) -> None:
         self.n_samples, self.dim = X.shape[0], landmarks.dim

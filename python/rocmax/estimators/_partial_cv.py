@@ -405,10 +405,7 @@ class Validation:
     def scores(
         self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task, correction: float = 0.0
     ) -> F64:
-        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); each fold is a part of `task`.
-
-        All folds fit one C before the next, so that they end a path together, given the `correction` of errors.
-        """
+        """Return scores (n_folds, n_surrogates, n_Cs); folds fit one C before the next, so as to end paths together."""
         workers = min(threads, len(self.folds))
         inner = max(1, threads // workers)
         scores = np.empty((len(self.folds), len(surrogates), len(Cs)))

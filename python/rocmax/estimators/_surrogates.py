@@ -185,10 +185,7 @@ def classes_of(problem: _core.Problem) -> list[Bool]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The weights of both classes and the ranks of a range: what an arrangement is about.
-
-    `naive`: whether the gain ends at rank J_b, beyond which rows may reach.
-    """
+    """What an arrangement is about; if `naive`, the gain ends at rank J_b, beyond which rows may reach."""
 
     positives: F64
     negatives: F64

@@ -84,10 +84,7 @@ class Bundle:
         self._store[len(self) : size] = vectors
 
     def minimise(self, C: float, tilt: Tilt, *, tol: float) -> tuple[F64, float]:
-        """Minimise 1/2|w|^2 + C (max_k cut_k(w) - tilt(w)); return the minimiser and a lower bound of the minimum.
-
-        The bound holds for any accuracy `tol` of the minimiser.
-        """
+        """Minimise 1/2|w|^2 + C (max_k cut_k(w) - tilt(w)); return w and a lower bound, which holds for any `tol`."""
         gain = self._offsets
         if tilt.vector is not None:  # the weights sum to C, so its other products only add a constant
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]

@@ -52,10 +52,7 @@ def solve_pair_dual(
 def minimise_pairs(
     oracle: PairHinge, design: Design, C: float, *, tol: float, max_iter: int
 ) -> tuple[SolverResult, F64]:
-    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over listed pairs.
-
-    Returns the certified model and the multipliers of the pairs.
-    """
+    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over listed pairs; return the model and the multipliers."""
     n, (i, j) = design.n_samples, oracle.pairs.rows().T
     every = design.adjoint(np.eye(n))
     values, n_iter = solve_pair_dual(design.inner(every, every), i, j, C / len(i), tol=tol, max_iter=max_iter)

@@ -178,10 +178,7 @@ class Spectrum:
 
 
 def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
-    """Return the eigenvalues of M, ascending, with those within rounding set to 0, and its eigenvectors.
-
-    `noise` is the rounding of M. Raises ValueError if the spectrum is further below zero, or not finite.
-    """
+    """Return eigenvalues of M, ascending, 0 if within its rounding `noise`, and eigenvectors; refuse negative ones."""
     require_size(M)
     values, vectors = np.linalg.eigh(M)
     largest = max(float(values[-1]), 0.0)
@@ -434,10 +431,8 @@ def fit_products(
 ) -> tuple[F64, AnyArray, F64]:
     """Solve (X' L X + alpha I) w = X' L y for every column of `labels` and its alpha > 0.
 
-    `X` is a sparse matrix, an ndarray or a `LinearOperator`. Each iteration forms ``X @ W`` and ``X.T @ V`` for all
-    labels that have not converged. Preconditioned by the diagonal if X is sparse. About sqrt(condition number)
-    log(1 / tol) iterations at most. Returns the coefficients (n_labels, n_features), and the iterations and the
-    relative residual of each label.
+    About sqrt(condition number) log(1 / tol) iterations at most, preconditioned by the diagonal if X is sparse. Returns
+    the coefficients (n_labels, n_features), and the iterations and the relative residual of each label.
     """
     system = _System(X, labels, weight, alphas, pairwise=pairwise)
     rhs, everything = system.rhs, np.arange(labels.shape[1])

@@ -30,10 +30,7 @@ class Model(NamedTuple):
 
 
 class Tilt:
-    """A linear function offset + <vector, w> that is subtracted from the risk: the linearised concave part.
-
-    As a function of the scores it is offset + coef . s, if `coef` is known.
-    """
+    """The linearised concave part, which is subtracted: offset + <vector, w>, or offset + coef . s if that is known."""
 
     def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: Any = None) -> None:
         self._design, self.vector, self.offset, self.coef = design, vector, offset, coef
@@ -148,10 +145,7 @@ class SolverResult:
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """Return |objective - bound| / objective, 0 if the objective is 0.
-
-    A bound above the objective shows the rounding of both: the gap is no smaller.
-    """
+    """Return |objective - bound| / objective, 0 if the objective is 0: a bound above it shows the rounding of both."""
     return abs(objective - bound) / objective if objective > 0 else 0.0
 
 
