@@ -14,9 +14,10 @@ from profiles import cases
 from rocmax import AUCSVC, PartialAUCSVC, _core
 from rocmax._runtime.settings import using
 from rocmax.designs import DualDesign, as_design
+from rocmax.estimators._pairwise import minimise_pairs
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
 from rocmax.risks import Logistic, Oracle, PairHinge, hinge, naive, ramp, tight
-from rocmax.solvers import Bundle, Model, Objective, Tilt, minimise_convex, minimise_pairs
+from rocmax.solvers import Bundle, Model, Objective, Tilt, minimise_convex
 
 RISKS = {
     "tight": tight,
@@ -173,7 +174,7 @@ def test_a_false_dual_of_listed_pairs_stops_the_fit(monkeypatch):
         def program(gram, i, j, cap, **_):
             return np.full(len(i), times * cap), 1
 
-        monkeypatch.setattr("rocmax.solvers._cvxopt.solve_pair_dual", program)
+        monkeypatch.setattr("rocmax.estimators._pairwise.solve_pair_dual", program)
         return minimise_pairs(oracle, design, 1e-3, tol=1e-9, max_iter=1)
 
     assert minimised(1)[0].gap <= 1e-6  # all multipliers at their limit: the optimum

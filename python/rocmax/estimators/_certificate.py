@@ -17,7 +17,7 @@ from rocmax._checks.training import check_sample_weight, check_training_data, ch
 from rocmax._files import written
 from rocmax._parameters import check_choice, check_nonnegative, check_positive, shown
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import KERNELS, Design, Kernel, is_dask, plain_coefficients
+from rocmax.designs import KERNELS, Kernel, is_dask, plain_coefficients
 from rocmax.designs._blocks import row_blocks, slices
 from rocmax.estimators._base import Data
 from rocmax.estimators._kernels import kernel_design
@@ -311,7 +311,13 @@ class Certificate:
         )
         # A risk may be a difference of sums of scores.
         objectives += (objectives[0] + self.C * design.eps * float(np.ptp(model.scores)),)
-        return [objectives, self._bounds(part, design, data)]
+        # The minimum of F with the linear function in place of all but 1/2 |f|^2.
+        value, coef = self._quadratic(data, self.tangent)
+        of_cut, coef_of_cut, terms = part.cut(self._arrangement)
+        offset = value - float(coef @ self.tangent) + self.C * of_cut
+        terms = self.C * terms + float(np.abs(coef).sum())
+        lengths = squares_of(coef + self.C * coef_of_cut, terms, design)
+        return [objectives, tuple(max(offset - 0.5 * length, 0.0) for length in lengths)]
 
     def _quadratic(self, data: Data, scores: F64) -> tuple[float, F64]:
         """Return the quadratic part of F at scores, and its gradient."""
@@ -321,14 +327,6 @@ class Certificate:
             return squares(positive, weight, scores, self.C, pairwise=self.surrogate == "pairs")
         pull = -plain_coefficients(np.zeros(len(scores)), scores, positive, self.structure, weight)
         return 0.5 * float(scores @ pull), pull
-
-    def _bounds(self, part: "Convex", design: Design, data: Data) -> tuple[float, ...]:
-        """Return the minimum of F with the linear function in place of all but 1/2 |f|^2."""
-        value, coef = self._quadratic(data, self.tangent)
-        of_cut, coef_of_cut, terms = part.cut(self._arrangement)
-        offset = value - float(coef @ self.tangent) + self.C * of_cut
-        terms = self.C * terms + float(np.abs(coef).sum())
-        return tuple(max(offset - 0.5 * n, 0.0) for n in squares_of(coef + self.C * coef_of_cut, terms, design))
 
 
 class Proof(NamedTuple):

@@ -141,7 +141,11 @@ class AUCRLSCV(LeastSquares):
         ValueError
             Also if a fold leaves one class only.
         """
-        grid = _check_alphas(self.alphas)
+        grid: F64 | int
+        if isinstance(self.alphas, Integral):
+            grid = check_count("alphas", self.alphas, _MOST_ALPHAS)
+        else:
+            grid = np.array(check_grid("alphas", self.alphas))
         check_cv_value(self.cv, _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT)
         check_threshold(self.threshold)
         check_level(self.confidence_level)
@@ -263,12 +267,6 @@ class RLSCV(AUCRLSCV):
     """
 
     _pairwise = False
-
-
-def _check_alphas(alphas: Any) -> F64 | int:
-    if isinstance(alphas, Integral):
-        return check_count("alphas", alphas, _MOST_ALPHAS)
-    return np.array(check_grid("alphas", alphas))
 
 
 def _warn_of_cost(labels: Bool, rank: int, n_alphas: int) -> None:

@@ -11,7 +11,6 @@ from rocmax.solvers._bundle import Bundle as Bundle
 from rocmax.solvers._certificate import reach as reach, rounded as rounded, squares_of as squares_of
 from rocmax.solvers._convex import minimise_convex as minimise_convex, of_cuts as of_cuts
 from rocmax.solvers._convex_concave import minimise_trimmed as minimise_trimmed
-from rocmax.solvers._cvxopt import minimise_pairs as minimise_pairs
 from rocmax.solvers._newton import descend as descend, minimise_smooth as minimise_smooth, suits_newton as suits_newton
 from rocmax.solvers._objective import (
     Callback as Callback,
