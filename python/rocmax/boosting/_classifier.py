@@ -330,8 +330,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         parameters.check_callback(callback, "BoostingRound after each round")
         library, objectives, fpr_range = self._checked()
         data = self._validated(X, y, sample_weight)
-        there = np.ones(len(data.positive), dtype=bool) if data.weight is None else data.weight > 0
-        groups = groups_of(groups, len(there), X)
+        there, groups = data.counted, groups_of(groups, len(data.positive), X)
         split = None if self.validation is None else given(self.validation, data.X, data.positive, there, groups)
         groups = None if groups is None else groups[there]
         data = data if there.all() else data.take(np.flatnonzero(there))

@@ -24,7 +24,7 @@ from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Arrangement, Convex, Pairs
 from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._least_squares import squares
-from rocmax.solvers._objective import relative_gap
+from rocmax.solvers._objective import Bounded, relative_gap
 
 # Values of a list that are digested at a time.
 _BLOCK = 1 << 16
@@ -70,7 +70,7 @@ _DIGESTED = "X", "y", "sample_weight", "the certificate"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate:
+class Certificate(Bounded):
     """The proof that the objective of a fitted model is within ``gap`` of the minimum.
 
     ``model.certificate()`` returns it. Save it beside the model, and check it later, or elsewhere without rocmax, by
@@ -163,11 +163,6 @@ class Certificate:
         """What the bound is about: "whole objective" or "last convex step"."""
         known = SURROGATES.get(self.surrogate)
         return "whole objective" if known is None or known.convex else "last convex step"
-
-    @property
-    def gap(self) -> float:
-        """(objective - bound) / objective, 0 if the objective is 0."""
-        return relative_gap(self.objective, self.bound)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Check the proof on the training samples and return the gap that it proves.

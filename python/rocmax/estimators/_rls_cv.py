@@ -185,10 +185,10 @@ class AUCRLSCV(LeastSquares):
         """Return alphas of one label, AUCs, the place of the best, its standard error or NaN, and held-out scores."""
         alphas = scale(features, pos) * np.logspace(-_DECADES, 0, grid) if isinstance(grid, int) else grid
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
-            outcomes = leave_pair_out(features, pos, alphas, threads)
-            best = _best(alphas, outcomes.auc)
+            auc, error = leave_pair_out(features, pos, alphas, threads)
+            best = _best(alphas, auc)
             (scores,) = held_out_scores(features, pos, alphas[[best]], folds)
-            return alphas, outcomes.auc, best, outcomes.standard_error[best], scores
+            return alphas, auc, best, error[best], scores
         scores = held_out_scores(features, pos, alphas, folds)
         near = TIE * (1.0 + np.abs(scores)) * pos
         each = (scores - near, scores + near)  # pairs within rounding are lost here and won there

@@ -14,7 +14,6 @@ the same class weights, so leave-pair-out needs ONE spectrum for all pairs and a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -36,34 +35,8 @@ _BENT = 0.999
 TIE = 1e-11
 
 
-@dataclass(frozen=True)
-class PairOutcomes:
-    """The outcomes of leave-pair-out, one row per alpha."""
-
-    won: F64
-    """(n_alphas, n_pos): the share of the negatives that a positive beats, V10."""
-    lost: F64
-    """(n_alphas, n_neg): the share of the positives that beat a negative, V01."""
-    weight_pos: F64
-    weight_neg: F64
-
-    @property
-    def auc(self) -> F64:
-        """The weighted share of correctly ordered pairs; ties count one half."""
-        return np.asarray(self.won @ self.weight_pos / self.weight_pos.sum())
-
-    @property
-    def standard_error(self) -> F64:
-        """DeLong's standard error, from the structural components of the held-out pairs."""
-        variance = np.zeros(len(self.won))
-        for parts, weight in ((self.won, self.weight_pos), (self.lost, self.weight_neg)):
-            share, count = weight / weight.sum(), len(weight)
-            variance += count / (count - 1) * (parts - self.auc[:, None]) ** 2 @ share**2
-        return np.sqrt(variance)
-
-
-def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -> PairOutcomes:
-    """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
+def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -> tuple[F64, F64]:
+    """Return the AUC of held-out pairs by models trained without each, at every alpha, and DeLong's standard error.
 
     One spectrum for each pair of distinct sample weights; per alpha O(N r), m n r multiplications to form P_ij in tiles
     of single precision, and O(m n) comparisons in the core, which repeats P_ij in double precision where rounding could
@@ -109,7 +82,12 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
                 won[k, rows[tile]] += row_sums
                 lost[k, cols] += col_sums
     weight_pos, weight_neg = weight[positives], weight[negatives]
-    return PairOutcomes(won / weight_neg.sum(), lost / weight_pos.sum(), weight_pos, weight_neg)
+    won, lost = won / weight_neg.sum(), lost / weight_pos.sum()  # the structural components V10 and V01
+    auc, variance = np.asarray(won @ weight_pos / weight_pos.sum()), np.zeros(len(alphas))
+    for parts, own in ((won, weight_pos), (lost, weight_neg)):
+        share, count = own / own.sum(), len(own)
+        variance += count / (count - 1) * (parts - auc[:, None]) ** 2 @ share**2
+    return auc, np.sqrt(variance)
 
 
 class _CrossProduct:

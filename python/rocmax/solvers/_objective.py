@@ -65,8 +65,25 @@ class Objective:
 _NEAR = 1e-3
 
 
+def relative_gap(objective: float, bound: float) -> float:
+    """Return |objective - bound| / objective, 0 if the objective is 0: a bound above it shows the rounding of both."""
+    return abs(objective - bound) / objective if objective > 0 else 0.0
+
+
+class Bounded:
+    """What has an objective and a lower bound of its minimum."""
+
+    objective: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective, 0 if the objective is 0."""
+        return relative_gap(self.objective, self.bound)
+
+
 @dataclass(frozen=True)
-class Progress:
+class Progress(Bounded):
     """The state of a solver after a step.
 
     Attributes
@@ -87,18 +104,13 @@ class Progress:
     partial_auc: float
     step: str = "start"
 
-    @property
-    def gap(self) -> float:
-        """(objective - bound) / objective, 0 if the objective is 0."""
-        return relative_gap(self.objective, self.bound)
-
 
 # Called after each step, with the model of lowest objective so far.
 Callback = Callable[[Progress, Model], None]
 
 
 @dataclass
-class SolverResult:
+class SolverResult(Bounded):
     """A model and its certificate: the objective 1/2|w|^2 + C R(w) and a lower bound of its minimum.
 
     `zero_objective` is the objective of the zero model, `partial_auc` the training partial AUC, and `ranker` the vector
@@ -127,11 +139,6 @@ class SolverResult:
     tilt: Packed | None = field(default=None, repr=False)
 
     @property
-    def gap(self) -> float:
-        """(objective - bound) / objective, 0 if the objective is 0."""
-        return relative_gap(self.objective, self.bound)
-
-    @property
     def pull(self) -> F64:
         """The coefficients over the samples of the average of the cuts, less those of the concave part."""
         none = np.zeros(len(self.model.scores))
@@ -142,11 +149,6 @@ class SolverResult:
         """Return `tol`, at most _NEAR if the risk is not convex, if zero is so near to optimal; otherwise 0."""
         near = tol if self.before is None else min(tol, _NEAR)
         return near if self.zero_objective - self.bound <= near * self.zero_objective else 0.0
-
-
-def relative_gap(objective: float, bound: float) -> float:
-    """Return |objective - bound| / objective, 0 if the objective is 0: a bound above it shows the rounding of both."""
-    return abs(objective - bound) / objective if objective > 0 else 0.0
 
 
 # The most often that a model is shortened to a quarter: far beyond what any tol needs.
