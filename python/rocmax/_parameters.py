@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import Parameter, signature
@@ -195,21 +196,19 @@ check_nonnegative = partial(check_finite, domain=" of at least 0", holds=lambda 
 def check_count(name: str, value: Any, most: int | None = None) -> int:
     """Return a whole number of at least 1, and at most `most`."""
     number = int(value) if isinstance(value, Integral) and not isinstance(value, (bool, np.timedelta64)) else 0
-    if number < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
-    if most is not None and number > most:
-        raise ValueError(f"{name} must be at most {most}, got {shown(value)}")
+    if number < 1 or (most is not None and number > most):
+        domain = "of at least 1" if most is None else f"from 1 to {most}"
+        raise ValueError(f"{name} must be a whole number {domain}, got {shown(value)}")
     return number
 
 
 def check_grid(name: str, values: Any) -> list[float]:
     """Return one or more finite numbers above 0."""
-    try:
+    grid = []
+    with suppress(TypeError):
         grid = [check_positive(f"every one of {name}", value) for value in values]
-    except TypeError:
-        raise ValueError(f"{name} must be a sequence of numbers above 0, got {shown(values)}") from None
     if not grid:
-        raise ValueError(f"{name} must hold at least one number, got an empty sequence")
+        raise ValueError(f"{name} must be a sequence of one or more numbers above 0, got {shown(values)}")
     return grid
 
 

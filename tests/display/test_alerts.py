@@ -50,7 +50,7 @@ def test_without_a_budget_every_sample_is_an_alert_in_the_end() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"budget": 0.1}, "budget must be a whole number of at least 1, got 0.1"),
+        ({"budget": 0.1}, "budget must be a whole number from 1 to 600, got 0.1"),
         ({"budget": 101, "per": DAY}, "k=101 is more than the 100 samples of day 0"),
         ({"confidence_level": 0.9}, "give budget, such as budget=200"),
         ({"budget": 5, "per": "day"}, "per must be a column with a value for each sample, got 'day'"),

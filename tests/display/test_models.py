@@ -196,7 +196,7 @@ def test_weights_have_names_and_an_order() -> None:
     ("call", "message"),
     [
         (lambda: ROCDisplay.from_predictions(Y, S, axes="upside down"), "axes must be one of"),
-        (lambda: ScoreDisplay.from_predictions(Y, S, bins=0), "bins must be a whole number of at least 1, got 0"),
+        (lambda: ScoreDisplay.from_predictions(Y, S, bins=0), "bins must be a whole number from 1 to 100000, got 0"),
         (lambda: ScoreDisplay.from_predictions(Y, np.where(Y, 1e308, -1e308)), "y_score spans -1e"),
         (lambda: ScoreDisplay.from_predictions(Y, X), "y_score must be of one model, got 5"),
         (lambda: ReliabilityDisplay.from_predictions(Y, S), r"y_prob must lie in \[0, 1\]"),

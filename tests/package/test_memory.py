@@ -113,7 +113,7 @@ def test_counts_have_limits():
             infer(y, s, method=Bootstrap(n))
         with pytest.raises(ValueError, match=r"^n_resamples must be"):
             compare(y, {"a": s, "b": -s}, method=Venkatraman(n))
-        with pytest.raises(ValueError, match=r"^alphas must be at most 1048576"):
+        with pytest.raises(ValueError, match=r"^alphas must be a whole number from 1 to 1048576"):
             AUCRLSCV(alphas=n).fit(X, Y)
 
 

@@ -493,19 +493,15 @@ def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
 def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int) -> Any:
     """Return whether low scores mean positive: a bool, or an array of them if models differ."""
     given = higher_is_better
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if str(name) not in (names or ())]
-        if unknown or names is None:
-            held = f"which are {', '.join(map(shown, names))}" if names else "but y_score has none"
-            raise ValueError(f"higher_is_better={shown(given)} must be a mapping with the names of models, {held}")
+    if isinstance(given, Mapping) and names is not None and {*map(str, given)} <= {*names}:
         named = {str(name): value for name, value in given.items()}
         given = [named.get(name, True) for name in names]
     each = given if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1) else [given]
     wrong_length = each is given and len(each) != n_models
     if wrong_length or not all(isinstance(one, (bool, np.bool_)) for one in each):
         raise ValueError(
-            "higher_is_better must be True or False, a list of them with one for each model, or a mapping from names"
-            f" of models, got {shown(higher_is_better)}"
+            "higher_is_better must be True or False, a list of them with one for each model, or a mapping from names of"
+            f" models{f' ({arrays.listed([*names])})' if names else ''}, got {shown(higher_is_better)}"
         )
     lower = ~np.array(each, dtype=bool)
     return bool(lower[0]) if (lower == lower[0]).all() else lower
