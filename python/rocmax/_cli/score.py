@@ -28,15 +28,18 @@ def run(arguments: Score) -> None:
         raise Failure(f"{out}: cannot be written as {Path(out).suffix}: end the name with {', '.join(_ENDINGS)}")
     model = _model.load(arguments.model)
     parts = _Scored(arguments, model)
-    if out is None and arguments.json:
-        frames = [frame.select(parts.made) for frame in parts]
-        scores = {name: [value for frame in frames for value in frame[name]] for name in parts.made}
-        report.emit({**scores, **parts.notes()})
-    elif out is None:
-        for lines in _csv(parts, parts.form):
-            sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
-    else:
-        _write(parts, parts.form, out)
+    try:
+        if out is None and arguments.json:
+            frames = [frame.select(parts.made) for frame in parts]
+            scores = {name: [value for frame in frames for value in frame[name]] for name in parts.made}
+            report.emit({**scores, **parts.notes()})
+        elif out is None:
+            for lines in _csv(parts, parts.form):
+                sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
+        else:
+            _write(parts, parts.form, out)
+    except pl.exceptions.PolarsError as error:
+        raise Failure(f"the scores cannot be written: {error}") from error
     notes = parts.notes()
     if out is None:
         return
@@ -69,10 +72,9 @@ class _Scored:
                 if model.label in rows.frame.columns and model.label not in (*kept, *self.made):
                     kept.insert(0, model.label)
                 columns = [rows.frame[name] for name in kept]
-                for name in self.made:
-                    if name in kept:
-                        how = "rename it, or do not --keep it"
-                        raise Failure(f"column {name!r} has the name of an output column: {how}")
+                if taken := {*self.made} & {*kept}:
+                    how = "rename it, or do not --keep it"
+                    raise Failure(f"column {min(taken)!r} has the name of an output column: {how}")
                 with report.warned("", self.form.notes):
                     X = _model.features(rows, model.schema, self.form, self.n_rows)
                     scores = model.scores(X, self.n_rows)
@@ -95,10 +97,7 @@ def _csv(frames: Iterable[pl.DataFrame], form: Form, suffixes: Sequence[str] = (
     """Yield tables as csv with one header, written with the options that the data were read with."""
     separator = form.separator or ("\t" if ".tsv" in suffixes else ",")  # decimal commas are quoted
     for k, part in enumerate(frames):
-        try:
-            yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=form.decimal == ",")
-        except pl.exceptions.PolarsError as error:
-            raise Failure(f"the scores cannot be written: {error}") from error
+        yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=form.decimal == ",")
 
 
 def _write(frames: Iterable[pl.DataFrame], form: Form, out: str) -> None:
@@ -129,9 +128,7 @@ def _write_parquet(frames: Iterable[pl.DataFrame], file: BinaryIO) -> None:
 
     try:
         register_io_source(pulled, schema=first.schema).sink_parquet(file)
-    except BaseException as error:
+    except BaseException:
         if failed:
             raise failed[0] from None
-        if isinstance(error, pl.exceptions.PolarsError):
-            raise Failure(f"the scores cannot be written: {error}") from error
         raise
