@@ -172,12 +172,12 @@ def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Tabl
                 source.seek(0)
                 rows = pl.scan_parquet(source).select(pl.nth(places))
             elif b"\0" in head and not head.startswith(_GZIP):
-                raise Failure(f"{path}: {_NOT_TEXT}")
+                raise Failure(_NOT_TEXT)
             elif form.separator or {".csv", ".tsv"} & {*suffixes} or not isinstance(source, BufferedReader):
                 separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
-                rows, require_rows = _texts(path, source, separator, wanted)
+                rows, require_rows = _texts(source, separator, wanted)
             else:
-                raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
+                raise Failure("not .csv, .tsv or .parquet; for other text files give --sep")
             for frame in rows.collect_batches(chunk_size=settings().batch_rows, maintain_order=True):
                 if require_rows is not None:
                     require_rows()
@@ -189,28 +189,26 @@ def batches(path: str, wanted: ColumnRequest = ColumnRequest()) -> Iterator[Tabl
                     yield Table(frame, require_rows is not None)
                     n_rows += len(frame)
         except pl.exceptions.PanicException as error:
-            raise Failure(f"{path}: cannot be read: it is damaged") from error
+            raise Failure("cannot be read: it is damaged") from error
         except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeError) as error:
             fact = next((why for sign, why in _REASONS.items() if sign in str(error)), str(error).partition("\n")[0])
-            raise Failure(f"{path}: cannot be read: {fact}") from error
+            raise Failure(f"cannot be read: {fact}") from error
     if not n_rows:
-        raise Failure(f"{path}: no rows")
+        raise Failure("no rows")
 
 
-def _texts(
-    path: str, source: BinaryIO, separator: str, wanted: ColumnRequest
-) -> tuple[pl.LazyFrame, Callable[[], None]]:
+def _texts(source: BinaryIO, separator: str, wanted: ColumnRequest) -> tuple[pl.LazyFrame, Callable[[], None]]:
     """Return columns of csv as texts, and a check to call after reading, which refuses some rows."""
     with _lines(source) as lines:  # polars numbers names that occur twice, and leaves quotes doubled
         names = next(filter(None, csv.reader(lines, delimiter=separator)), None)
         if lines.newlines == "\r":  # polars ends lines at line feeds
-            raise Failure(f"{path}: its lines end in carriage returns alone: save it with line feeds")
+            raise Failure("its lines end in carriage returns alone: save it with line feeds")
     if names is None:
-        raise Failure(f"{path}: no rows")
+        raise Failure("no rows")
     asked = list(dict.fromkeys([*(wanted.needed or ()), *wanted.also]))
     if len(names) == 1 and asked and names[0] not in asked:
         how = "the first line must hold the names of columns, and --sep the mark between them"
-        raise Failure(f"{path}: one column, {short(names[0])!r}, not {some(asked)}: {how}")
+        raise Failure(f"one column, {short(names[0])!r}, not {some(asked)}: {how}")
     names = [name or (f"column {k}" if k > 1 else "") for k, name in enumerate(names, 1)]  # the first may be an index
     places = wanted.places(names)
     if any("\ufffd" in names[k] for k in places):
