@@ -130,9 +130,8 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _filled(self, values: F64) -> F64:
         """Return numbers without missing ones, and indicators of those."""
         missing = np.isnan(values)
-        if not missing.any():
-            return np.hstack([values, missing[:, self.holes_]]) if len(self.holes_) else values
-        return np.hstack([np.where(missing, self.fill_, values), missing[:, self.holes_]])
+        filled = np.where(missing, self.fill_, values) if missing.any() else values
+        return np.hstack([filled, missing[:, self.holes_]]) if len(self.holes_) else filled
 
     def _coded(self, table: Any) -> Any:
         """Return the encoding of a table."""
@@ -165,10 +164,9 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def features(self) -> list[Feature]:
         """Return the columns of the encoding, in its order."""
         numeric = self.schema_.numeric
-        found = [Feature(name, name, 1.0) for name in numeric]
-        if len(self.scale_):
-            found = [Feature(name, name, float(unit)) for name, unit in zip(numeric, self.scale_, strict=False)]
-            found += [Feature(f"{numeric[k]} is missing", numeric[k], None) for k in self.holes_]
+        units = self.scale_ if len(self.scale_) else np.ones(len(numeric))
+        found = [Feature(name, name, float(unit)) for name, unit in zip(numeric, units, strict=False)]
+        found += [Feature(f"{numeric[k]} is missing", numeric[k], None) for k in self.holes_]
         categories = self.schema_.categories
         if not self.places_:
             return found + [Feature(column.name, column.name, None) for column in categories]
