@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.samples import F64
 from rocmax.metrics.measures.auc import Gini
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.ranked import AveragePrecision, MeanMeasure
@@ -133,7 +132,8 @@ class Profile(Method):
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         if isinstance(sample, list):
             estimate, _, parts = covariance_of_classes(sample, measure)
-            return of_parts(estimate, parts, own_intervals(sample, measure))
+            matrix, own = np.asarray(sum(part.matrix for part in parts)), own_intervals(sample, measure)
+            return Covariance(estimate, matrix, parts, own=own, freedom=freedom_of(parts))
         estimate, matrix, parts = covariance_of(sample, measure)
         if (few := range_part(sample, measure)) is not None:
             parts[few[0]] = parts[few[0]]._replace(matrix=few[1])
@@ -143,19 +143,13 @@ class Profile(Method):
             called = parts[k].matrix / sample.effective[k]
             matrix = matrix - called + np.diag(np.diagonal(called))
         own = estimated_jointly(sample, measure, estimate, parts)
-        return of_parts(estimate, parts, own, matrix)._replace(parts=decided(parts, sample, measure))
+        return Covariance(estimate, matrix, decided(parts, sample, measure), own=own, freedom=freedom_of(parts))
 
     def independent(self, samples: Sequence[Sample], measure: Measure) -> Covariance:
         """Return estimates and variances of models of independent samples."""
         own = own_intervals(samples, measure)
         matrix = np.diag(own.variance)
         return Covariance(own.estimate, matrix, own=own, freedom=np.full_like(matrix, np.inf))
-
-
-def of_parts(estimate: F64, parts: Sequence[Shared], own: Interval, matrix: F64 | None = None) -> Covariance:
-    """Return estimates with the parts of their covariance, whose sum it is if it is not given, and their intervals."""
-    total = sum(part.matrix for part in parts) if matrix is None else matrix
-    return Covariance(estimate, np.asarray(total), parts, own=own, freedom=freedom_of(parts))
 
 
 def own_intervals(samples: Sequence[Sample | Classes], measure: Measure) -> Interval:
