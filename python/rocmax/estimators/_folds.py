@@ -288,11 +288,10 @@ def _index(rows: Any) -> AnyArray:
 
 def thinned(folds: list[Fold], positive: Bool, place: Rows, n_train: int, n_test: int) -> tuple[Rows, list[Fold]]:
     """Cut folds to at most `n_train` and `n_test` rows; return the rows they still need, and the folds of these."""
-    kept = [
-        tuple(
-            rows[first_of_both(positive[rows], place[rows], n)] for rows, n in zip(fold, (n_train, n_test), strict=True)
-        )
-        for fold in folds
-    ]
+
+    def cut(rows: Rows, n: int) -> Rows:
+        return rows[first_of_both(positive[rows], place[rows], n)]
+
+    kept = [(cut(train, n_train), cut(test, n_test)) for train, test in folds]
     some = np.unique(np.concatenate([rows for fold in kept for rows in fold]))
     return some, [(np.searchsorted(some, train), np.searchsorted(some, test)) for train, test in kept]

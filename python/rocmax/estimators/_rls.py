@@ -162,7 +162,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
             scores = self._scores(X)
         else:
             assert isinstance(features, KernelFeatures)
-            scores = features.K @ dual.T
+            scores = features.matrix @ dual.T
         if not np.isfinite(scores).all():
             raise ValueError("the model is not finite: its numbers overflow; scale the features, alpha or the weights")
         if dual is None:
@@ -195,18 +195,9 @@ class LeastSquares(CertificateMixin, KernelRanker):
                 return "X or the coefficients have changed since the fit"
         tangent[kept] = scores[:, 0]
         given = given._replace(positive=given.positive[:, 0])
-        proof = Proof.of(
-            [],
-            given,
-            self._kernel,
-            objective=np.inf,
-            bound=np.inf,
-            surrogate="pairs" if self._pairwise else "samples",
-            fpr_range=(0.0, 1.0),
-            C=C,
-            model=(self.coef_ if self._kernel.name == "linear" else self.dual_coef_)[0].copy(),
-            tangent=tangent,
-        )
+        model = (self.coef_ if self._kernel.name == "linear" else self.dual_coef_)[0].copy()
+        known = {"surrogate": "pairs" if self._pairwise else "samples", "C": C, "model": model, "tangent": tangent}
+        proof = Proof.of([], given, self._kernel, objective=np.inf, bound=np.inf, fpr_range=(0.0, 1.0), **known)
         with np.errstate(over="ignore", invalid="ignore"):
             proof = proof.by_samples(given)
         if not np.isfinite([C, proof.known["objective"], proof.known["bound"]]).all():

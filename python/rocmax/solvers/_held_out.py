@@ -71,16 +71,11 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
                 checkpoint()
                 tile = slice(first, first + step)
                 part = i[tile]
-                row_sums, col_sums = _core.leave_pair_out(
-                    cross.tile(tile, scale, base),
-                    (diagonal[part], c[part], weight[part], norm[part], features.rows[part]),
-                    neg_side,
-                    coupling,
-                    float(y @ c),
-                    n_threads,
-                )
-                won[k, rows[tile]] += row_sums
-                lost[k, cols] += col_sums
+                pos_side = diagonal[part], c[part], weight[part], norm[part], features.rows[part]
+                entries = cross.tile(tile, scale, base)
+                sums = _core.leave_pair_out(entries, pos_side, neg_side, coupling, float(y @ c), n_threads)
+                won[k, rows[tile]] += sums[0]
+                lost[k, cols] += sums[1]
     weight_pos, weight_neg = weight[positives], weight[negatives]
     won, lost = won / weight_neg.sum(), lost / weight_pos.sum()  # the structural components V10 and V01
     auc, variance = np.asarray(won @ weight_pos / weight_pos.sum()), np.zeros(len(alphas))

@@ -207,8 +207,8 @@ _NONE = 1e-12
 class _Weighted:
     """Weighted samples, for RLS or (`pairwise`) for AUC-RLS; equal samples share a number of `rows`."""
 
-    def __init__(self, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
-        self.weight, self.pairwise = weight, pairwise
+    def __init__(self, matrix: Any, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
+        self.matrix, self.weight, self.pairwise = matrix, weight, pairwise  # the kernel matrix, or X
         self.rows: AnyArray = np.arange(len(weight)) if rows is None else rows
 
     def loss(self, pos: Bool, totals: tuple[float, float] | None = None) -> Loss:
@@ -217,20 +217,15 @@ class _Weighted:
 
 
 class KernelFeatures(_Weighted):
-    """Samples given by their kernel matrix; `nullity` is the rank that a system always lacks."""
+    """Samples given by their kernel matrix."""
 
     what = "the kernel matrix"
-
-    def __init__(self, K: F64, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
-        super().__init__(weight, pairwise=pairwise, rows=rows)
-        self.K = K
-        self.nullity = int(pairwise)  # the shift
 
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
         """Return F' K F, or X' F F' X, a right-hand side for each column of `labels`, and the matrix's rounding."""
         # Projecting out the shift may leave only rounding.
-        noise = len(self.K) * _EPS * float(np.max(loss.root**2 * np.abs(np.diag(self.K)), initial=0.0))
-        return loss.sandwich(self.K), loss.right(targets(labels)), noise
+        noise = len(self.matrix) * _EPS * float(np.max(loss.root**2 * np.abs(np.diag(self.matrix)), initial=0.0))
+        return loss.sandwich(self.matrix), loss.right(targets(labels)), noise
 
     def model(self, loss: Loss, solved: F64) -> F64:
         """Return the coefficients, of samples or features, for the solution of a system."""
@@ -238,11 +233,11 @@ class KernelFeatures(_Weighted):
 
     def take(self, index: AnyArray) -> "KernelFeatures":
         """Return some of the samples."""
-        return KernelFeatures(self.K[np.ix_(index, index)], self.weight[index], pairwise=self.pairwise)
+        return KernelFeatures(self.matrix[np.ix_(index, index)], self.weight[index], pairwise=self.pairwise)
 
     def scores(self, train: AnyArray, coef: F64) -> F64:
         """Return K[:, train] coef for each column of `coef`."""
-        return np.asarray(self.K[:, train] @ coef)
+        return np.asarray(self.matrix[:, train] @ coef)
 
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
         """Return the spectrum of F' K F: O(9 N^3) of a kernel, O(d^2 N + d^3) of features."""
@@ -251,7 +246,7 @@ class KernelFeatures(_Weighted):
         basis = loss.left(vectors)
         length = np.linalg.norm(basis, axis=0)
         basis[:, (values == 0) & (length <= _NONE * length.max())] = 0.0  # F q: 1 / alpha would amplify its rounding
-        return Spectrum(loss, values, basis, self.K, False)
+        return Spectrum(loss, values, basis, self.matrix, False)
 
 
 class LinearFeatures(_Weighted):
@@ -261,12 +256,11 @@ class LinearFeatures(_Weighted):
     takes one pass over a class for each label. It subtracts a rough mean first, which L ignores, to avoid cancellation.
     """
 
-    what, nullity = "the matrix of features", 0
+    what = "the matrix of features"
 
     @np.errstate(over="ignore", invalid="ignore")  # the system is refused then
     def __init__(self, X: Any, weight: F64, *, pairwise: bool, rows: AnyArray | None = None) -> None:
-        super().__init__(weight, pairwise=pairwise, rows=rows)
-        self._X = X
+        super().__init__(X, weight, pairwise=pairwise, rows=rows)
         self._design = as_design(X)
         dense_pairs = pairwise and not is_sparse(X)
         self._shift = rough_mean(some_rows(X, _SOME)) if dense_pairs else np.zeros(X.shape[1])
@@ -296,15 +290,15 @@ class LinearFeatures(_Weighted):
         return solved
 
     def take(self, index: AnyArray) -> "LinearFeatures":
-        return LinearFeatures(self._X[index], self.weight[index], pairwise=self.pairwise)
+        return LinearFeatures(self.matrix[index], self.weight[index], pairwise=self.pairwise)
 
     def scores(self, train: AnyArray, coef: F64) -> F64:
-        return np.asarray(self._X @ (self._X[train].T @ coef))
+        return np.asarray(self.matrix @ (self.matrix[train].T @ coef))
 
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
         M, _, noise = self.system(loss, pos[:, None])
         values, vectors = eigen(M, noise, self.what)
-        rotated = np.asarray(self._X @ vectors, dtype=np.float64)
+        rotated = np.asarray(self.matrix @ vectors, dtype=np.float64)
         basis = loss.times(rotated)
         basis[:, values == 0] = 0.0  # rounding, which 1 / alpha would amplify
         if loss.shift is not None and loss.tilt is not None:
@@ -313,7 +307,7 @@ class LinearFeatures(_Weighted):
 
     def _adjoint(self, columns: F64) -> F64:
         """Return X' V in double precision, V of shape (n_samples, k)."""
-        X = self._X
+        X = self.matrix
         if is_dask(X):
             chunks = Chunks.of(X)
             found: F64 = chunks.total(_transposed_product, (columns[rows] for rows in chunks.parts()))
@@ -373,7 +367,8 @@ def _solve(features: Features, M: F64, rhs: F64, noise: float, alpha: float) -> 
     what = features.what + (", up to shifts," if features.pairwise else "")
     values, vectors = eigen(M, noise, what)
     # The null space is dropped: 1 / alpha would amplify its rounding.
-    kept, full = values > 0, len(M) - features.nullity
+    # AUC-RLS leaves the shift of a kernel free.
+    kept, full = values > 0, len(M) - int(features.pairwise and isinstance(features, KernelFeatures))
     if alpha == 0 and kept.sum() < full:
         raise ValueError(
             f"alpha=0 is ill-posed here: {what} has rank {kept.sum()} of {full} (constant or collinear "
