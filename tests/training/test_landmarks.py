@@ -15,8 +15,8 @@ from rocmax import PartialAUCSVC, PartialAUCSVCCV
 from rocmax._runtime.settings import using
 from rocmax.designs import LandmarkDesign, Landmarks, as_design
 from rocmax.designs._kernel import Kernel
+from rocmax.designs._spaces import first_of_both, ranks
 from rocmax.estimators._folds import thinned
-from rocmax.estimators._kernels import first_of_both, ranks
 
 N_SAMPLES = 300
 

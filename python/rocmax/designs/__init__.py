@@ -30,7 +30,5 @@ from rocmax.designs._spaces import (
     Landmarks as Landmarks,
     RowSpace as RowSpace,
     Space as Space,
-    StructuredDesign as StructuredDesign,
     plain_coefficients as plain_coefficients,
-    structured_gram as structured_gram,
 )

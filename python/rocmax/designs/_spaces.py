@@ -1,4 +1,4 @@
-"""Designs in other spaces than that of X: landmarks, the row space, and the metric of the covariances of classes."""
+"""Designs in other spaces than that of X: kernels, landmarks, the row space, the metric of the classes' covariances."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,13 +10,14 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from rocmax._parameters import check_count, shown
 from rocmax._runtime.memory import available_memory, require_memory
 from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import blas_threads, interruptible
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
 from rocmax.designs._blocks import slices
-from rocmax.designs._kernel import Kernel
-from rocmax.designs._linear import DenseDesign, Design
+from rocmax.designs._kernel import Kernel, KernelDesign
+from rocmax.designs._linear import DenseDesign, Design, as_design, compact
 
 
 def class_covariance(design: Design, positive: Bool, weight: F64 | None = None) -> F64:
@@ -195,6 +196,73 @@ class LandmarkDesign(Design):
 
     def rows(self, index: Rows, /) -> Design | None:
         return DenseDesign(self._landmarks.features(self._X[index])) if self._landmarks.fit(len(index)) else None
+
+
+def kernel_design(kernel: Kernel, X: Any, positive: Bool, weight: F64 | None, structure: float, dtype: type) -> Design:
+    """Return the features if the kernel is linear, else the kernel matrix in `dtype`."""
+    if kernel.name == "linear":
+        if not structure:
+            return as_design(compact(X))
+        work = X.shape[0] * X.shape[1]
+        return interruptible(work, StructuredDesign, as_design(X), positive, structure, weight)
+    gram = kernel.gram(X, dtype)
+    if structure:
+        gram = interruptible(gram.size, structured_gram, gram, positive, structure, weight)
+    return KernelDesign(gram)
+
+
+# The place of samples of weight 0, after all others.
+_LAST = np.iinfo(np.intp).max
+
+
+def check_landmarks(n_landmarks: Any, kernel: Any) -> int | None:
+    """Check and return the number of landmarks, None without landmarks."""
+    if n_landmarks is None:
+        return None
+    n = check_count("n_landmarks", n_landmarks)
+    if isinstance(kernel, str) and kernel in ("linear", "precomputed"):
+        raise ValueError(
+            f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; use "
+            "kernel='rbf', or n_landmarks=None"
+        )
+    return n
+
+
+def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
+    """Return the place of each sample in a random order; samples of weight 0 come last."""
+    place = np.full(len(positive), _LAST)
+    counted = np.arange(len(positive)) if weight is None else np.flatnonzero(weight > 0)
+    place[counted] = np.random.default_rng(seed).permutation(len(counted))
+    return place
+
+
+def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
+    """Return at most `n` rows: the first of either class by `place`, a third, if there are, of the smaller class."""
+    counted = place < _LAST
+    small, large = sorted((np.flatnonzero(counted & of) for of in (positive, ~positive)), key=len)
+    size = min(len(small), max(n // 3, n - len(large)))
+    parts = [rows[np.argsort(place[rows])[:k]] for rows, k in ((small, size), (large, n - size))]
+    return np.sort(np.concatenate(parts))
+
+
+def copied(X: Any, rows: Rows) -> Any:
+    """Return some rows of X, in memory."""
+    found: AnyArray = X[rows]
+    return found if hasattr(found, "tocsr") else np.array(found, order="C")
+
+
+def points_of(X: Any, positive: Bool, place: Rows, n: int) -> Any:
+    """Return at most `n` landmarks: rows of X, of both classes."""
+    return copied(X, first_of_both(positive, place, n))
+
+
+def landmark_design(landmarks: Landmarks, X: Any, positive: Bool, weight: F64 | None, structure: float) -> Design:
+    """Return the features of landmarks; if they do not fit in memory, every product recomputes them."""
+    if structure:
+        require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
+        features = landmarks.features(X)
+        return StructuredDesign(DenseDesign(features), positive, structure, weight)
+    return as_design(landmarks.features(X)) if landmarks.fit(X.shape[0]) else LandmarkDesign(landmarks, X)
 
 
 # X is wide if it stores so many values for each of the n x n of its factor, which are then so much cheaper to multiply.

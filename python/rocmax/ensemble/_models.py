@@ -27,9 +27,9 @@ from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._classifier import ERRORS_OF_SIZE, Candidate, best_round
 from rocmax.boosting._libraries import LightGBM, _matrix, imported, in_one_line, is_available
 from rocmax.designs import Kernel, Landmarks, as_design
+from rocmax.designs._spaces import points_of, ranks
 from rocmax.ensemble._data import FamilyResult, Folds, HopelessError, Run, composed, quietly
 from rocmax.estimators._base import middle_of_classes
-from rocmax.estimators._kernels import points_of, ranks
 from rocmax.estimators._machine import PartialAUCSVC
 from rocmax.estimators._training import Training
 

@@ -18,8 +18,8 @@ from rocmax._checks.samples import rate_range
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool, RuleChoice
-from rocmax.designs import is_dask, is_sparse, is_stored, some_rows
-from rocmax.designs._blocks import row_blocks
+from rocmax.designs import Kernel, is_dask, is_sparse, is_stored, linear_scores, some_rows
+from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.estimators._docs import described, described_fit
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
 from rocmax.metrics import partial_auc_score
@@ -325,6 +325,40 @@ class Ranker(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.allow_nan = self._takes_missing
         return tags
+
+
+class KernelRanker(Ranker):
+    """A ranker with scores sum_l ``dual_coef_``_l k(x_l, x), of one label or of many."""
+
+    kernel: Any
+    gamma: Any
+    degree: float
+    coef0: float
+    coef_: F64  # of the linear kernel alone
+    dual_coef_: F64
+    _kernel: Kernel
+    _support: Any
+    _samples: Any
+
+    def _set_kernel(self, X: Any, weight: F64 | None = None) -> Kernel:
+        """Resolve the kernel on the training samples."""
+        self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
+        return self._kernel
+
+    def _scores(self, X: Any) -> F64:
+        if hasattr(self, "coef_"):
+            return linear_scores(X, self.coef_)[:, 0]
+        return self._kernel.scores(X, self._samples, self.dual_coef_[0][self._support])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def _support_of(self, X: Any, dual_coef: F64) -> dict[str, Any]:
+        """Return the attributes that score new samples: copies, or columns of a kernel, of those with a coefficient."""
+        support = np.flatnonzero(dual_coef.any(axis=0))
+        return {"_support": support, "_samples": support if self._kernel.name == "precomputed" else in_rows(X[support])}
 
 
 def atomic(fit: Fit) -> Fit:

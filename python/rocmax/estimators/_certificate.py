@@ -19,8 +19,8 @@ from rocmax._parameters import check_choice, check_nonnegative, check_positive, 
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import KERNELS, Kernel, is_dask, plain_coefficients
 from rocmax.designs._blocks import row_blocks, slices
+from rocmax.designs._spaces import kernel_design
 from rocmax.estimators._base import Data
-from rocmax.estimators._kernels import kernel_design
 from rocmax.estimators._surrogates import PROVEN, SURROGATES, Arrangement, Convex, Pairs
 from rocmax.solvers import Model, rounded, squares_of
 from rocmax.solvers._least_squares import squares
@@ -297,7 +297,7 @@ class Certificate(Bounded):
     def _numbers(self, part: "Convex", data: Data) -> list[tuple[float, ...]]:
         """Return the objective and the bound by the samples, each also as poor as rounding lets it be."""
         kernel = Kernel(self.kernel, None, *self.kernel_parameters)
-        design = kernel_design(kernel, data, 0.0, np.dtype(self.kernel_dtype).type)
+        design = kernel_design(kernel, *data, 0.0, np.dtype(self.kernel_dtype).type)
         design = design.accurate(shifted=self.surrogate != "samples")
         model = Model.of(self.model if self.kernel == "linear" else design.adjoint(self.model[None])[0], design)
         objectives = tuple(

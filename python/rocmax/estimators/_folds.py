@@ -17,7 +17,7 @@ from rocmax._tables._forms import is_frame
 from rocmax._tables._frame import columns_of, numbered
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import is_dask, is_sparse
-from rocmax.estimators._kernels import first_of_both
+from rocmax.designs._spaces import first_of_both
 
 # Equal pairs of rows are copies, not chance, if there are more than this multiple of those expected of independent
 # columns with the same shares of values: in tables of few values equal rows may be different subjects.

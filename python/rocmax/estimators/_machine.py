@@ -11,15 +11,9 @@ from rocmax._checks.samples import rate_range
 from rocmax._runtime.threads import n_threads
 from rocmax._runtime.warn import warn
 from rocmax._typing import F64, KernelChoice, SurrogateName
-from rocmax.estimators import _kernels as kernels
-from rocmax.estimators._base import (
-    Data,
-    Threshold,
-    atomic,
-    check_threshold,
-    warn_if_constant,
-    warn_unconverged,
-)
+from rocmax.designs import _spaces as spaces
+from rocmax.estimators import _base as base
+from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, warn_if_constant, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, whole_fit
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._surrogates import FULL, PROVEN, SURROGATES
@@ -39,7 +33,7 @@ _AUTO_C = {"linear": 100.0, "kernel": 300.0}
 _LINEAR = designs.Kernel("linear", None, 0.0, 0.0, 0.0)
 
 
-class CertifiedRanker(CallbackSupportMixin, CertificateMixin, kernels.KernelRanker):
+class CertifiedRanker(CallbackSupportMixin, CertificateMixin, base.KernelRanker):
     """A support vector machine, linear or with a kernel, with a certified gap."""
 
     _also_fitted = "C_", "tol_", "objective_", "dual_gap_", "n_iter_", "history_", "surrogate_"
@@ -128,7 +122,7 @@ class CertifiedRanker(CallbackSupportMixin, CertificateMixin, kernels.KernelRank
         found = {"dual_coef_": plain[None], "_coefs": coefs}
         if self._kernel.name == "linear":  # the vectors of a DualDesign end with these
             return found | {"coef_": model.vector[None, n:].copy()}
-        return found | kernels.support_of(self._kernel, X, plain[None])
+        return found | self._support_of(X, plain[None])
 
     def _attributes(self, model: Model, data: Data, space: designs.Space) -> dict[str, Any]:
         """Return the fitted attributes of a model: coefficients, intercept and threshold."""
@@ -210,10 +204,10 @@ class Machine(CertifiedRanker):
         landmarks = self._set_kernel_and_landmarks(last, data)
         surrogate = self._restricted_to_pairs(data, surrogate, threads)
         if landmarks is None:
-            design = kernels.kernel_design(self._kernel, data, structure, dtype)
+            design = spaces.kernel_design(self._kernel, *data, structure, dtype)
             design = designs.DualDesign(design) if self._is_dual and self._kernel.name == "linear" else design
         else:
-            design = kernels.landmark_design(landmarks, data, structure)
+            design = spaces.landmark_design(landmarks, *data, structure)
         start = self._start(last, design, landmarks)
         with whole_fit(self, *data) as task:
             steps = self._steps(task, data, landmarks, self._report(callback))
@@ -247,13 +241,13 @@ class Machine(CertifiedRanker):
     def _set_kernel_and_landmarks(self, last: Any, data: Data) -> designs.Landmarks | None:
         """Resolve the kernel and return its landmarks, with a warm start those of the last fit; None without them."""
         X, positive, weight = data
-        n = kernels.check_landmarks(self.n_landmarks, self.kernel)
+        n = spaces.check_landmarks(self.n_landmarks, self.kernel)
         self._set_kernel(X, weight)
         if n is None:
             return None
         points = getattr(last, "landmarks_", None)
         if points is None or points.shape != (n, X.shape[1]):
-            points = kernels.points_of(X, positive, kernels.ranks(positive, weight, seed_of(self.random_state)), n)
+            points = spaces.points_of(X, positive, spaces.ranks(positive, weight, seed_of(self.random_state)), n)
         return designs.Landmarks(self._kernel, points)
 
     def _start(self, last: Any, design: designs.Design, landmarks: designs.Landmarks | None) -> Model | None:

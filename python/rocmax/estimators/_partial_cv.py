@@ -23,10 +23,10 @@ from rocmax._runtime.settings import settings
 from rocmax._runtime.threads import blas_threads, n_threads
 from rocmax._selection import SAME, correction_of_folds, error_over_folds, first_best, is_better, smoothed
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice, Rows, SurrogateName
+from rocmax.designs._spaces import check_landmarks, copied, landmark_design, points_of, ranks
 from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, middle_of_classes, require_scale
 from rocmax.estimators._callbacks import Task, whole_fit
 from rocmax.estimators._folds import Fold, folds_of, groups_of, thinned
-from rocmax.estimators._kernels import check_landmarks, copied, landmark_design, points_of, ranks
 from rocmax.estimators._machine import DEFAULT_CS, CertifiedRanker
 from rocmax.estimators._surrogates import FULL, SURROGATES
 from rocmax.estimators._training import Training, check_surrogate, check_tol
@@ -238,7 +238,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
             if isinstance(space, designs.Landmarks):
-                design = landmark_design(space, data, 0.0)
+                design = landmark_design(space, *data, 0.0)
             else:
                 design = designs.as_design(features) if space is None else space.design(np.arange(len(positive)))
             steps, name = self._steps(part, data, space), surrogates[chosen]

@@ -18,10 +18,9 @@ from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
 from rocmax.designs import is_dask, is_sparse, is_stored, linear_scores
 from rocmax.designs._blocks import in_rows
-from rocmax.estimators._base import Data, Threshold, atomic, check_threshold, warn_if_constant
+from rocmax.estimators._base import Data, KernelRanker, Threshold, atomic, check_threshold, warn_if_constant
 from rocmax.estimators._certificate import CertificateMixin, Proof
 from rocmax.estimators._folds import row_numbers
-from rocmax.estimators._kernels import KernelRanker, support_of
 from rocmax.estimators._pairwise import rows_of_pairs
 from rocmax.solvers import _least_squares as least_squares
 from rocmax.solvers._held_out import pair_scores
@@ -170,7 +169,7 @@ class LeastSquares(CertificateMixin, KernelRanker):
         self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))
         self.dual_coef_[:, kept] = dual
         if self.kernel != "linear":
-            self.__dict__.update(support_of(self._kernel, data.given.X, self.dual_coef_))
+            self.__dict__.update(self._support_of(data.given.X, self.dual_coef_))
         if self._kernel.name not in ("linear", "precomputed"):
             scores = self._scores(X)  # to the last bit those of `predict`
         counted = None if np.all(weight == 1.0) else weight

@@ -15,16 +15,8 @@ from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._runtime.warn import warn
 from rocmax._selection import are_best
 from rocmax._typing import F64, AnyArray, Bool, KernelChoice
+from rocmax.estimators import _folds
 from rocmax.estimators._base import Data, Threshold, atomic, check_threshold
-from rocmax.estimators._folds import (
-    check_cv_value,
-    check_folds,
-    dealt,
-    equal_rows,
-    groups_of,
-    warn_of_repeats,
-    warn_of_shared,
-)
 from rocmax.estimators._rls import LabelledRows, LeastSquares
 from rocmax.metrics import roc_auc_score
 from rocmax.solvers._held_out import TIE, held_out_scores, leave_pair_out
@@ -146,12 +138,12 @@ class AUCRLSCV(LeastSquares):
             grid = check_count("alphas", self.alphas, _MOST_ALPHAS)
         else:
             grid = np.array(check_grid("alphas", self.alphas))
-        check_cv_value(self.cv, _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT)
+        _folds.check_cv_value(self.cv, _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT)
         check_threshold(self.threshold)
         check_level(self.confidence_level)
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
-        groups = groups_of(groups, len(data.kept), X)
+        groups = _folds.groups_of(groups, len(data.kept), X)
         together = self._together(data, groups)
         # The smaller of the matrices of features and of samples, formed once for all labels, folds and the fit.
         features = self._features(data.X, data.weight, held_out=True)
@@ -203,11 +195,12 @@ class AUCRLSCV(LeastSquares):
             if pairs:
                 raise ValueError("groups need folds that hold them out whole: pass cv=5 or cv='leave-one-out'")
             return groups[data.kept]
-        equal = equal_rows(data.X)
+        equal = _folds.equal_rows(data.X)
         if equal is not None and pairs:
-            warn_of_repeats(equal, "leave-pair-out trains on their copies: pass cv=5, which keeps equal rows together")
+            what = "leave-pair-out trains on their copies: pass cv=5, which keeps equal rows together"
+            _folds.warn_of_repeats(equal, what)
         elif equal is not None and isinstance(self.cv, str | Integral):
-            warn_of_repeats(equal)
+            _folds.warn_of_repeats(equal)
         return equal
 
     def _folds(
@@ -220,7 +213,7 @@ class AUCRLSCV(LeastSquares):
                 if (n := int(each.max()) + 1) < int(cv):
                     what = "samples" if together is None else "groups"
                     raise ValueError(f"cv={shown(cv)} folds need as many {what}, got {n}; use fewer folds")
-                each = dealt(each, pos.astype(int), int(cv), 0)
+                each = _folds.dealt(each, pos.astype(int), int(cv), 0)
             order = np.argsort(each, kind="stable")
             yield from np.split(order, np.flatnonzero(np.diff(each[order])) + 1)
             return
@@ -228,9 +221,9 @@ class AUCRLSCV(LeastSquares):
         every[kept] = pos
         with one_at_a_time():
             own = {} if groups is None else {"groups": groups}
-            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every, **own), kept)
+            splits = _folds.check_folds(check_cv(cv, every, classifier=True).split(X, every, **own), kept)
         if groups is None:
-            warn_of_shared(X, splits)
+            _folds.warn_of_shared(X, splits)
         place = np.cumsum(kept) - 1
         tests, seen = [], np.zeros(len(pos), dtype=np.int64)
         for fold in splits:

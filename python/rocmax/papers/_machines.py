@@ -17,8 +17,7 @@ from rocmax._parameters import as_float, check_count, check_positive, shown
 from rocmax._runtime.threads import interruptible, n_threads, one_at_a_time
 from rocmax._typing import F64, Bool, KernelChoice
 from rocmax.designs import as_design, linear_scores
-from rocmax.estimators._base import Data, Threshold, atomic, warn_if_constant, warn_unconverged
-from rocmax.estimators._kernels import KernelRanker, support_of
+from rocmax.estimators._base import Data, KernelRanker, Threshold, atomic, warn_if_constant, warn_unconverged
 from rocmax.metrics import partial_auc_score
 from rocmax.papers._stumps import PaperRanker, column, columns_of, in_memory
 from rocmax.risks import Evaluation, OwnOracle
@@ -362,7 +361,7 @@ class TwoNormSVC(KernelRanker):
         if self._kernel.name == "linear":
             self.coef_ = as_design(X).adjoint(self.dual_coef_)
         else:
-            self.__dict__.update(support_of(self._kernel, X, self.dual_coef_))
+            self.__dict__.update(self._support_of(X, self.dual_coef_))
         self._extra = coefs * ridge
         # Only rows equal to a row of the support add anything in H'.
         keys = _hashes(X)
