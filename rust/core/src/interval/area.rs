@@ -121,7 +121,7 @@ struct Range {
     probits: Vec<f64>,
     weights: Vec<[f64; 3]>,
     plain: Vec<f64>,
-    /// Normal quantiles and weights of the mean of the estimate, where it is not theta.
+    /// Normal quantiles and weights of the mean of the estimate, where it is not theta and decides.
     exact: Option<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -134,7 +134,7 @@ struct Values {
 }
 
 impl Range {
-    fn new(n_neg: f64, low: f64, high: f64) -> Self {
+    fn new(n_neg: f64, low: f64, high: f64, few: bool) -> Self {
         let width = high - low;
         let (x, plain): (Vec<f64>, Vec<f64>) = quadrature(low, high).unzip();
         let ends = [low, high].map(|end| end.clamp(LEAST, LAST));
@@ -142,7 +142,7 @@ impl Range {
             let above = (high - x) / width;
             [1, 2, 3].map(|power| weight * f64::from(power) * above.powi(power - 1) / width)
         });
-        let exact = (n_neg * width <= KNOWN && width < 1.0).then(|| mean_weights(whole(n_neg), low, high));
+        let exact = (!few && n_neg * width <= KNOWN && width < 1.0).then(|| mean_weights(whole(n_neg), low, high));
         let weights = weights.collect();
         let probits = x.into_iter().chain(ends).map(quantile).collect();
         Self { low, high, probits, weights, plain, exact }
@@ -275,7 +275,7 @@ impl Area {
         Error::check_number("low", "a rate below high", low, 0.0 <= low && low < high && high <= 1.0)?;
         let few = high - low < 1.0 && few(sizes[1], low, high);
         let few = few.then(|| Span::new(sizes, [low, high])).transpose()?;
-        Ok(Self { range: Arc::new(Range::new(sizes[1], low, high)), sizes, few })
+        Ok(Self { range: Arc::new(Range::new(sizes[1], low, high, few.is_some())), sizes, few })
     }
 
     /// The variance at the estimate, and the limits, of one model.

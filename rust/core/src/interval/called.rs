@@ -1,18 +1,22 @@
 //! True positive rates where binormal curves call a share of all samples.
 
-use super::normal::{LANES, cdfs, densities};
+use std::f64::consts::PI;
+
+use super::normal::{cdfs, tails};
 use crate::simd::fast;
 use crate::{Error, Result};
 
-/// Steps of a search, and the distance between two cuts at which it ends.
+/// Steps of a search, and the last one, after which the error is of about the third power.
 const MOST_STEPS: usize = 60;
-const CLOSE: f64 = 1e-12;
+const CLOSE: f64 = 1e-5;
+/// Curves at once: none waits for the last step of its own polynomial.
+const LANES: usize = 16;
 /// Shares with finite probits.
 const LEAST: f64 = 1e-15;
 
 /// The true positive rates at the cuts above which curves of heights `a` and slopes `b` have a `share` of all samples.
 ///
-/// Newton's steps, halves of the bracket where they leave it; each class has this share above one of its ends.
+/// Halley's steps, halves of the bracket where they leave it; each class has this share above one of its ends.
 ///
 /// # Errors
 /// [`Error::Length`] for heights and slopes that do not agree.
@@ -39,21 +43,23 @@ fn rates(share: f64, goal: f64, prevalence: f64, a: [f64; LANES], b: [f64; LANES
         cut[k] = (low[k] + high[k]) / 2.0;
     }
     for _ in 0..MOST_STEPS {
-        let (mut x, mut y, mut farthest) = ([0.0; LANES], [0.0; LANES], 0.0);
+        let (mut x, mut y, mut left) = (a, b, b);
         for k in 0..LANES {
             (x[k], y[k]) = (a[k] - cut[k], -cut[k] / b[k]);
         }
-        let (pos, neg, of_pos, of_neg) = (cdfs(x), cdfs(y), densities(x), densities(y));
+        let ([pos, _, of_pos], [neg, _, of_neg]) = (tails(x), tails(y));
         for k in 0..LANES {
-            let above = prevalence * pos[k] + (1.0 - prevalence) * neg[k] - share;
-            let slope = prevalence * of_pos[k] + (1.0 - prevalence) * of_neg[k] / b[k];
-            (low[k], high[k]) = if above >= 0.0 { (cut[k], high[k]) } else { (low[k], cut[k]) };
-            let step = cut[k] + above / slope;
-            let next = if low[k] <= step && step <= high[k] { step } else { (low[k] + high[k]) / 2.0 };
-            farthest = f64::max(farthest, (next - cut[k]).abs());
-            cut[k] = next;
+            let above = (2.0 * PI).sqrt() * (prevalence * pos[k] + (1.0 - prevalence) * neg[k] - share);
+            let (pos, neg) = (prevalence * of_pos[k], (1.0 - prevalence) * of_neg[k] / b[k]);
+            let (slope, bend) = (pos + neg, pos * x[k] + neg * y[k] / b[k]);
+            low[k] = if above >= 0.0 { cut[k] } else { low[k] };
+            high[k] = if above >= 0.0 { high[k] } else { cut[k] };
+            let next = cut[k] + above * slope / (slope * slope + above * bend / 2.0);
+            let inside = low[k] <= next && next <= high[k];
+            left[k] = if inside { (next - cut[k]).abs() / b[k].min(1.0) } else { f64::INFINITY };
+            cut[k] = if inside { next } else { (low[k] + high[k]) / 2.0 };
         }
-        if farthest < CLOSE {
+        if left.iter().all(|&left| left < CLOSE) {
             break;
         }
     }

@@ -96,7 +96,8 @@ impl<L: Law> Distance<L> {
 
 impl<L: Law> Limits for Distance<L> {
     fn ends(&self, z: &[f64]) -> Vec<[f64; 2]> {
-        at_levels(self.share, z, |end, z, [levels, ..]| self.end(end, z, levels))
+        let mut levels: [Levels; 2] = Default::default();
+        at_levels(self.share, z, |end, z| self.end(end, z, &mut levels[end]))
     }
 
     fn distance(&self, value: f64) -> f64 {

@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::beta::{Law, Laws, each};
-use super::normal::{LANES, both_heights, heights};
+use super::normal::{LANES, MANY, both_heights, heights};
 use super::search::{Levels, last_held};
 use super::{LAST, LEAST, Limits, at_levels, check_model, check_sizes, probit, quadrature, whole};
 use crate::simd::fast;
@@ -32,7 +32,7 @@ const ERRORS: f64 = 2.0; // of the slope, to either side
 const BEYOND: f64 = 3.0; // where the range lies beyond the data
 const PRIOR: f64 = 5.0; // samples that the prior slope 1 counts for
 const KNOWN: f64 = 10.0; // at most those of the whole curve
-const POINTS: usize = 32; // for one step; twice as many for several
+const POINTS: usize = MANY; // for one step; twice as many for several
 const ROUNDING: f64 = 1e-12;
 const CLOSE: f64 = 1e-12; // heights
 const SURE: f64 = 6.0; // quantiles above rounding
@@ -98,7 +98,7 @@ pub struct Span {
     /// The normal quantiles of the least and the greatest rate.
     outer: [f64; 2],
     /// Normal quantiles of the points of the order statistics, step by step; weights of the points; shares of the steps.
-    probits: Vec<[f64; LANES]>,
+    probits: Vec<[f64; POINTS]>,
     weights: Vec<[f64; LANES]>,
     shares: Vec<f64>,
     /// Normal quantiles and weights of the span.
@@ -113,6 +113,15 @@ pub struct Few {
     slopes: [f64; 2],
     /// Heights of curves that are 0 and 1 throughout, for both slopes.
     edges: [[f64; 2]; 2],
+}
+
+/// What known levels tell of others: heights of both slopes, and of each side those of flat curves with the steep ones'
+/// limits, and the levels whose limit the flat curve rejects, up to which one.
+#[derive(Default)]
+struct Known {
+    slopes: [Levels; 2],
+    same: [Levels; 2],
+    rejected: [Vec<[f64; 2]>; 2],
 }
 
 /// Points of the order statistics, step by step, their weights, and the shares of the steps.
@@ -165,9 +174,8 @@ impl Span {
         } else {
             quadrature(span[0], span[1]).map(|(x, weight)| (probit(x), weight / (span[1] - span[0]))).unzip()
         };
-        let groups = |numbers: &[f64]| numbers.as_chunks().0.to_vec();
-        let probits = groups(&rates().map(probit).collect::<Vec<_>>());
-        let (n_pos, spreads, weights) = (sizes[0], [1.0 / spread, spread], groups(&weights));
+        let probits = rates().map(probit).collect::<Vec<_>>().as_chunks().0.to_vec();
+        let (n_pos, spreads, weights) = (sizes[0], [1.0 / spread, spread], weights.as_chunks().0.to_vec());
         Ok(Arc::new(Self { n_pos, spreads, outer, probits, weights, shares, nodes }))
     }
 }
@@ -194,13 +202,13 @@ impl Few {
 
     /// The mid-p probability of an estimate below that of the model.
     fn less(&self, a: f64, b: f64) -> f64 {
-        type Groups = Vec<[f64; LANES]>;
+        type Groups = Vec<[f64; POINTS]>;
         thread_local!(static RATES: RefCell<[Groups; 2]> = const { RefCell::new([vec![], vec![]]) });
         let Span { n_pos, probits, weights, shares, .. } = &*self.span;
         RATES.with_borrow_mut(|both| {
-            both.iter_mut().for_each(|rates| rates.resize(probits.len(), [0.0; LANES]));
+            both.iter_mut().for_each(|rates| rates.resize(probits.len(), [0.0; POINTS]));
             both_heights(a, b, probits, both);
-            let [rates, rests] = both;
+            let [rates, rests] = both.each_ref().map(|rates| rates.as_flattened().as_chunks::<LANES>().0);
             fast!({
                 let mut sums = [0.0; LANES];
                 for (group, weight) in weights.iter().enumerate() {
@@ -257,25 +265,33 @@ impl Few {
     }
 
     /// The outer one of both slopes' limits to a side: mostly the steep one's, at which the flat curve is rejected.
-    fn end(&self, side: f64, z: f64, [flat, steep, same]: &mut [Levels; 3]) -> f64 {
+    fn end(&self, end: usize, z: f64, known: &mut Known) -> f64 {
+        let side = [1.0, -1.0][end];
         let of = |k: usize, levels: &mut Levels| {
             self.value(self.height(k, side * z, levels), self.slopes[k]).clamp(0.0, 1.0)
         };
-        let end = of(1, steep);
+        let limit = of(1, &mut known.slopes[1]);
         if z <= SURE {
+            if known.rejected[end].iter().any(|[from, to]| (from..=to).contains(&&z)) {
+                return limit;
+            }
             let ([low, high], b) = (self.edges[0], self.slopes[0]);
-            let height = same.last_held(z, low, high, CLOSE, |a| end - self.value(a, b));
-            if side * probit(self.less(height, b)) >= z {
-                return end;
+            let height = known.same[end].last_held(z, low, high, CLOSE, |a| limit - self.value(a, b));
+            let distance = side * probit(self.less(height, b));
+            if distance >= z {
+                known.rejected[end].push([z, distance]);
+                return limit;
             }
         }
-        if side > 0.0 { end.min(of(0, flat)) } else { end.max(of(0, flat)) }
+        let flat = of(0, &mut known.slopes[0]);
+        if end == 0 { limit.min(flat) } else { limit.max(flat) }
     }
 }
 
 impl Limits for Few {
     fn ends(&self, z: &[f64]) -> Vec<[f64; 2]> {
-        at_levels(self.share, z, |end, z, levels| self.end([1.0, -1.0][end], z, levels))
+        let mut known = Known::default();
+        at_levels(self.share, z, |end, z| self.end(end, z, &mut known))
     }
 
     fn distance(&self, value: f64) -> f64 {

@@ -9,6 +9,9 @@ use crate::simd::fast;
 /// Numbers that are computed at once.
 pub(crate) const LANES: usize = 8;
 
+/// Points of a curve at once: none waits for the last step of its own polynomial.
+pub(crate) const MANY: usize = 32;
+
 /// The least power of e that is computed.
 pub(crate) const LOWEST: f64 = -700.0;
 
@@ -166,37 +169,39 @@ pub(crate) fn logarithms(x: [f64; LANES]) -> [f64; LANES] {
     found
 }
 
-/// Probabilities below and above.
+/// Probabilities below and above, and the density over that at 0.
 #[inline(always)]
-fn tails<const L: usize>(x: [f64; L]) -> [[f64; L]; 2] {
+pub(crate) fn tails<const L: usize>(x: [f64; L]) -> [[f64; L]; 3] {
     let (mut size, mut power, mut place) = (x, x, x);
     for k in 0..L {
         let y = x[k].abs().min(37.5);
         (size[k], power[k], place[k]) = (y, -0.5 * y * y, (y - 4.0) / (y + 4.0));
     }
-    let mut least = exponentials(power);
+    let bells = exponentials(power);
     let heights = polynomials(&TAIL, place);
-    let mut most = least;
+    let (mut least, mut most) = (bells, bells);
     for k in 0..L {
-        let tail = least[k] * (heights[k] / (1.0 + 1.25 * size[k]));
+        let tail = bells[k] * (heights[k] / (1.0 + 1.25 * size[k]));
         let rest = 1.0 - tail;
         (least[k], most[k]) = if x[k] > 0.0 { (rest, tail) } else { (tail, rest) };
     }
-    [least, most]
+    [least, most, bells]
 }
 
-/// [`cdf`] of all lanes; of many at once none waits for the last step of its own polynomial.
+/// [`cdf`] of all lanes.
 #[inline(always)]
 pub(crate) fn cdfs<const L: usize>(x: [f64; L]) -> [f64; L] {
     tails(x)[0]
 }
 
 /// Writes `Phi(a + b x)` and `Phi(-a - b x)` for each x of whole groups.
-pub(crate) fn both_heights(a: f64, b: f64, x: &[[f64; LANES]], to: &mut [Vec<[f64; LANES]>; 2]) {
+pub(crate) fn both_heights(a: f64, b: f64, x: &[[f64; MANY]], to: &mut [Vec<[f64; MANY]>; 2]) {
     let [below, above] = to;
     fast!({
         for ((x, below), above) in x.iter().zip(below.iter_mut()).zip(above.iter_mut()) {
-            [*below, *above] = tails(x.map(|x| a + b * x));
+            let mut at = *x;
+            at.iter_mut().for_each(|x| *x = a + b * *x);
+            [*below, *above, _] = tails(at);
         }
     })
 }
@@ -227,12 +232,6 @@ pub(crate) fn heights(a: f64, b: f64, x: &[f64], to: &mut [f64]) {
     })
 }
 
-/// [`density`] of all lanes.
-#[inline(always)]
-pub(crate) fn densities(x: [f64; LANES]) -> [f64; LANES] {
-    exponentials(x.map(|x| f64::max(-0.5 * x * x, LOWEST))).map(|power| power / (2.0 * std::f64::consts::PI).sqrt())
-}
-
 /// The density at `x`.
 pub(crate) fn density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt()
@@ -256,57 +255,5 @@ pub fn quantile(p: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Phi by Simpson's rule from 0, and of the tail by its continued fraction.
-    fn naive(x: f64) -> f64 {
-        if x < -1.0 {
-            let y = -x;
-            return density(y) / (1..400).rev().fold(y, |rest, k| y + f64::from(k) / rest);
-        }
-        let n = 20_000;
-        let step = x / f64::from(n);
-        let sum: f64 = (0..=n)
-            .map(|k| {
-                let weight = if k == 0 || k == n { 1.0 } else { f64::from(2 + 2 * (k % 2)) };
-                weight * density(step * f64::from(k))
-            })
-            .sum();
-        0.5 + sum * step / 3.0
-    }
-
-    #[test]
-    fn probabilities_are_those_of_the_integral() {
-        let x: Vec<f64> = (-370..90).map(|k| f64::from(k) / 10.0 + 0.013).collect();
-        let mut found = vec![0.0; x.len()];
-        heights(0.0, 1.0, &x, &mut found);
-        for (x, found) in x.iter().zip(found) {
-            let expected = naive(*x);
-            assert!((found / expected - 1.0).abs() < 1e-13, "{x}: {found} {expected}");
-            assert!((cdf(*x) / expected - 1.0).abs() < 1e-13, "{x}");
-        }
-        assert_eq!([cdf(0.0), cdf(f64::INFINITY), cdf(f64::NEG_INFINITY)], [0.5, 1.0, 0.0]);
-    }
-
-    #[test]
-    fn logarithms_are_exact() {
-        for x in [1e-300, 3e-5, 0.5, 0.7, 0.71, 0.999999, 1.0, 1.0 + 1e-15, 1.414, 1.415, 2.0, 7.3, 1e6, 1e300] {
-            let (found, expected) = (fast!({ logarithms([x; LANES]) }), f64::ln(x));
-            assert!((found[3] - expected).abs() <= 4e-16 * expected.abs(), "{x} {found:?}");
-        }
-    }
-
-    #[test]
-    fn quantiles_are_inverse() {
-        for k in 1..3000 {
-            let x = -f64::from(k) / 81.0;
-            assert!((quantile(cdf(x)) / x - 1.0).abs() < 1e-13, "{x}");
-            if x > -5.0 {
-                assert!((quantile(cdf(-x)) / -x - 1.0).abs() < 1e-9, "{x}");
-            }
-        }
-        assert_eq!([quantile(0.5), quantile(0.0), quantile(1.0)], [0.0, f64::NEG_INFINITY, f64::INFINITY]);
-        assert!(quantile(-0.1).is_nan() && quantile(f64::NAN).is_nan() && cdf(f64::NAN).is_nan());
-    }
-}
+#[path = "../../tests/unit/interval_normal.rs"]
+mod tests;

@@ -12,6 +12,7 @@ mod curves;
 mod cuts;
 mod data;
 mod domains;
+mod intervals;
 mod left_out_pairs;
 pub mod naive;
 mod newton;
