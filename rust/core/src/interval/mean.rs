@@ -29,6 +29,8 @@ const LEVELS: usize = 121; // normal quantiles of limits, from the least on in s
 const LOWEST: f64 = -3.0;
 const STEP: f64 = 0.05;
 const LEAST: f64 = 1e-15; // shares with finite probits
+const LEARNT: usize = 300; // draws that show how heights depend on them
+const LOOSE: f64 = 1e3; // the variance of what they show before the first
 const AT_ONCE: usize = 50; // draws between two looks at the stop flag
 
 /// What a positive gains, by the shares of the positives at or above it and of the negatives above it.
@@ -64,9 +66,14 @@ impl Gain {
         }
     }
 
+    /// What gains by logarithms are multiplied by.
+    fn scale(self) -> f64 {
+        if let Gain::Log(low, high) = self { 1.0 / (high / low).ln() } else { 1.0 }
+    }
+
     /// The gains of some positives.
     #[inline(always)]
-    fn of_lanes(self, tpr: &[f64; LANES], fpr: [f64; LANES]) -> [f64; LANES] {
+    fn of_lanes(self, scale: f64, tpr: &[f64; LANES], fpr: [f64; LANES]) -> [f64; LANES] {
         let mut found = fpr;
         match self {
             Gain::Precision(pi) => {
@@ -81,7 +88,6 @@ impl Gain {
                 found = exponentials(found).map(|power| top * power - base);
             }
             Gain::Log(low, high) => {
-                let scale = 1.0 / (high / low).ln();
                 found = logarithms(found.map(|fpr| high / fpr.clamp(low, high))).map(|log| log * scale);
             }
         }
@@ -91,21 +97,23 @@ impl Gain {
 
 /// Places of positives, in groups for which a gain is computed at once.
 struct Places {
+    gain: Gain,
+    scale: f64,
     tpr: Vec<[f64; LANES]>,
     weights: Vec<[f64; LANES]>,
 }
 
 impl Places {
-    fn new(tpr: &[f64], weights: &[f64]) -> Self {
-        Self { tpr: padded(tpr, 1.0), weights: padded(weights, 0.0) }
+    fn new(gain: Gain, tpr: &[f64], weights: &[f64]) -> Self {
+        Self { gain, scale: gain.scale(), tpr: padded(tpr, 1.0), weights: padded(weights, 0.0) }
     }
 
-    /// The mean of a gain, by the false positive rates of every group.
+    /// The mean gain, by the false positive rates of every group.
     #[inline(always)]
-    fn mean(&self, gain: Gain, mut fpr: impl FnMut(usize) -> [f64; LANES]) -> f64 {
+    fn mean(&self, mut fpr: impl FnMut(usize) -> [f64; LANES]) -> f64 {
         let mut sums = [0.0; LANES];
         for (k, (tpr, weights)) in self.tpr.iter().zip(&self.weights).enumerate() {
-            let gains = gain.of_lanes(tpr, fpr(k));
+            let gains = self.gain.of_lanes(self.scale, tpr, fpr(k));
             for ((sum, weight), gain) in sums.iter_mut().zip(weights).zip(gains) {
                 *sum += weight * gain;
             }
@@ -199,16 +207,16 @@ impl Search {
             sum += jump;
             shares.push(f64::from(sum as f32));
         }
-        let groups = Places::new(draws.tpr, draws.weights);
+        let groups = Places::new(gain, draws.tpr, draws.weights);
         let part = |tpr, weights: &[f64; LANES], fpr| {
-            let mut found = gain.of_lanes(tpr, [fpr; LANES]);
+            let mut found = gain.of_lanes(groups.scale, tpr, [fpr; LANES]);
             found.iter_mut().zip(weights).for_each(|(part, weight)| *part *= weight);
             found
         };
         let of_group = |(tpr, weights)| shares.iter().rev().map(|&fpr| part(tpr, weights, fpr)).collect::<Vec<_>>();
         let parts: Vec<_> = groups.tpr.iter().zip(&groups.weights).map(of_group).collect();
         let most = (1..=draws.n_pos).map(|k| gain.of(k as f64 / m, 0.0)).sum::<f64>() / m;
-        let left_out = most - groups.mean(gain, |_| [0.0; LANES]);
+        let left_out = most - groups.mean(|_| [0.0; LANES]);
         let [passed, first, last] = [(); 3].map(|()| vec![[0; LANES]; parts.len()]);
         Self {
             left_out,
@@ -360,12 +368,45 @@ impl Search {
     }
 }
 
+/// What a height depends on nearly as a line: 1, the slope, and of either class the means of the upper and the lower ranks.
+type Means = [f64; 6];
+
+/// The line through the heights of the first draws by least squares, one after the other.
+struct Line {
+    coef: Means,
+    /// The inverse of the sum of products.
+    spread: [Means; 6],
+}
+
+impl Line {
+    fn new() -> Self {
+        let spread = std::array::from_fn(|j| std::array::from_fn(|k| if j == k { LOOSE } else { 0.0 }));
+        Self { coef: Means::default(), spread }
+    }
+
+    fn at(&self, x: &Means) -> f64 {
+        dot(&self.coef, x)
+    }
+
+    fn learn(&mut self, x: &Means, height: f64) {
+        let way = self.spread.map(|row| dot(&row, x));
+        let (missed, share) = (height - self.at(x), 1.0 / (1.0 + dot(&way, x)));
+        for (j, row) in self.spread.iter_mut().enumerate() {
+            self.coef[j] += share * missed * way[j];
+            row.iter_mut().zip(way).for_each(|(product, other)| *product -= share * way[j] * other);
+        }
+    }
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
 /// What is found draw by draw of a model, by its estimate and the fitted slope of its curve.
 struct Found {
     estimate: f64,
     slope: f64,
-    /// The mean of the heights so far.
-    near: f64,
+    line: Line,
     rise: f64,
     first: Vec<f64>,
     last: Vec<f64>,
@@ -391,19 +432,19 @@ pub fn mean_tables(
     let mut search = Search::new(gain, &draws);
     let (nodes, weights): (Vec<f64>, Vec<f64>) = quadrature(0.0, 1.0).unzip();
     let above: [f64; NODES] = std::array::from_fn(|k| quantile(nodes[k]));
-    let nodes = Places::new(&nodes, &weights);
+    let nodes = Places::new(of_curves, &nodes, &weights);
     let of_curve = |a: f64, b: f64| {
         // The false positive rate where the true one is a node: Phi((Phi^-1(tpr) - a) / b)
         let (nodes, mut at, shift, scale) = (&nodes, above, -a / b, 1.0 / b);
         fast!({
             at.iter_mut().for_each(|x| *x = shift + scale * *x);
             let fpr = normal::cdfs(at);
-            nodes.mean(of_curves, |k| fpr.as_chunks().0[k])
+            nodes.mean(|k| fpr.as_chunks().0[k])
         })
     };
     let found = |&[estimate, slope]: &[f64; 2]| {
         let [first, last] = [(); 2].map(|()| Vec::with_capacity(n_draws));
-        Found { estimate, slope, near: 0.0, rise: FLAT, first, last }
+        Found { estimate, slope, line: Line::new(), rise: FLAT, first, last }
     };
     let mut models: Vec<_> = models.iter().map(found).collect();
     let rows = draws.positives.chunks_exact(n_ranks).zip(draws.negatives.chunks_exact(n_negatives));
@@ -412,13 +453,21 @@ pub fn mean_tables(
             ctx.check()?;
         }
         let spread = log_slope.exp();
+        let means = [positives, negatives].map(|class| {
+            let (upper, lower) = class.split_at(class.len().div_ceil(2));
+            [upper, lower].map(|ranks| ranks.iter().sum::<f64>() / ranks.len().max(1) as f64)
+        });
         search.count(negatives);
         for model in &mut models {
             let b = model.slope * spread;
             search.place(positives, b);
             search.rise = model.rise;
-            let (a, beyond) = search.first(-EDGE, model.near, model.estimate - CLOSE, false);
-            model.near += (a - model.near) / (j + 1) as f64;
+            let [[p, q], [v, w]] = means;
+            let x = [1.0, b, p, q, b * v, b * w];
+            let (a, beyond) = search.first(-EDGE, model.line.at(&x), model.estimate - CLOSE, false);
+            if j < LEARNT && beyond.is_some() {
+                model.line.learn(&x, a);
+            }
             let value = of_curve(a, b);
             model.first.push(value);
             model.last.push(value);
