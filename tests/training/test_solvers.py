@@ -193,7 +193,7 @@ def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store):
     objectives = [progress.objective for progress in found.history]
     assert bounds == sorted(bounds) and objectives == sorted(objectives, reverse=True)
     # Planes alone take longer to a thousandth of that accuracy.
-    with using(wide_steps=(10**6, 0)):
+    with using(early_steps=(10**6, 0)):
         planes = minimise_convex(oracle, design, 1e3, tol=1e-3, max_iter=5000)
     assert planes.n_iter > found.n_iter
     assert found.bound <= planes.objective and planes.bound <= found.objective

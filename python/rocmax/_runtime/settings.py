@@ -46,9 +46,9 @@ class Settings:
     # The augmented Lagrangian takes over if the rate of the last `steps_seen` steps predicts more than `steps_to_come`.
     steps_seen: int = 6
     steps_to_come: float = 20
-    # The same two with at least `newton_samples` features, and fewer samples: there planes are slow. 0.94 of the
-    # products on 2,000 x 8,000 (`bench_fit.py --only wide`, and normal noise).
-    wide_steps: tuple[int, float] = (2, 5)
+    # The same two while no model is better than zero, of which planes are slow to prove that it is the minimiser, and
+    # with at least `newton_samples` features and fewer samples, where they are slow too.
+    early_steps: tuple[int, float] = (3, 5)
     # The same two with a kernel, whose planes cost little. Of rbf kernels of 2,000 rows (phoneme, letter, mammography,
     # spambase, and german) all fits take .6 of the time of planes alone; mammography, which needs few, 1.5.
     kernel_steps: tuple[int, float] = (20, 60)

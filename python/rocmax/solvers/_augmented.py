@@ -16,7 +16,7 @@ _INNER, _INNER_STEPS = 2.0, 12
 _RESIDUAL = 0.3
 # The search along a step ends when the slope has fallen to this share, or after so many oracle calls.
 _FLAT, _CALLS = 0.1, 20
-# The first penalty: so many times the sum of the positives' multipliers over its largest possible value; at most 1.
+# The first penalty: so many times the sum of the positives' multipliers over its largest possible value.
 _FIRST = 5.0
 # It grows after an inner problem of few steps, and falls after one of many.
 _FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
@@ -113,9 +113,9 @@ class Found:
 class Envelope:
     """The slopes of the Moreau envelopes of hinges around multipliers, as a function of the scores.
 
-    Every hinge has its own copy of the scores and its own multipliers. At a minimum these are the slopes of the hinges,
-    and nearly cancel the tilt, which is the concave part of the same risk. So they start at the tilt plus the
-    difference kept from the last use, if any.
+    Every hinge has its own copy of the scores and its own multipliers. At a minimum these are the slopes of the hinges.
+    So they start at the average of the cuts that gives the best bound. They nearly cancel the tilt, the concave part of
+    the same risk: after a last use they start at the new tilt plus the difference from that of then.
     """
 
     def __init__(self, objective: Objective, bundle: Bundle) -> None:
@@ -127,13 +127,14 @@ class Envelope:
         self._pulls = [(scale * top, scale * of_positives) for scale, top in objective.oracle.hinges]
         starts = [np.zeros(len(labels)) for _ in self._pulls]
         if bundle.multipliers is None:
-            self.penalty = min(max(_FIRST * (bundle.constant / C - tilt.offset), _LEAST), 1.0)
+            self.penalty = max(_FIRST * (bundle.constant / C - tilt.offset), _LEAST)
+            starts[0] += bundle.average() / C
         else:
+            self.penalty = bundle.multipliers[1] / C
             for start, kept in zip(starts, bundle.multipliers[0], strict=True):
                 start += np.asarray(kept) / C
-            self.penalty = bundle.multipliers[1] / C
-        if tilt.coef is not None:
-            starts[0] += np.asarray(tilt.coef)
+            if tilt.coef is not None:
+                starts[0] += np.asarray(tilt.coef)
         self.multipliers = [Packed(start) for start in starts]
 
     def _largest(self, hinge: int, rows: Rows | slice = slice(None)) -> F64:

@@ -206,7 +206,7 @@ class State:
         """Whether many more steps are expected at the rate of the last ones, or were by a fit that left its cuts."""
         limits, design = settings(), self.objective.design
         wide = design.dim > design.n_samples and design.dim >= limits.newton_samples
-        usual = limits.wide_steps if wide else (limits.steps_seen, limits.steps_to_come)
+        usual = limits.early_steps if wide or self.best.norm == 0 else (limits.steps_seen, limits.steps_to_come)
         seen, to_come = limits.kernel_steps if design.dual else usual
         if self.bundle.multipliers is not None or len(self.history) <= seen:
             return self.bundle.multipliers is not None
@@ -239,11 +239,10 @@ class State:
         if self.status in ("stalled", "max_iter"):
             check_design(self.objective)
         proof = [(share, self.bundle.coef(cut) if isinstance(cut, int) else cut) for share, cut in self.proof]
-        known = [(share, coef) for share, coef in proof if coef is not None]
         return SolverResult(
             self.best, self.value, self.bound, self.objective.at_zero(), self.partial_auc, self.ranker,
             n_iter=len(self.history), history=self.history, status=self.status,
-            proof=known if len(known) == len(proof) else None, offset=self.offset - self.objective.tilt.offset,
+            proof=proof, offset=self.offset - self.objective.tilt.offset,
         )  # fmt: skip
 
 
