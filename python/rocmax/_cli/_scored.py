@@ -340,30 +340,26 @@ def _counted(arguments: Scores) -> Counted:
         },
         labels=labels,
         notes=form.notes,
-        ends={name: Ends() for name in arguments.score},
     )
     counts: Counter[Any] = Counter()
-    n_weighted_positive = 0
     for frame, _ in table.batches(arguments.data, wanted):
         before = found.n_rows + found.n_dropped
         frame, n_dropped = classes.clean(frame, needed, arguments, form, before)
         label = table.column(frame, arguments.label)
         positive = labels.mark(label)
         weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before)
-        weighted = np.ones(len(frame), bool) if weight is None else weight > 0
         found.n_rows += len(frame)
         found.n_positive += int(np.count_nonzero(positive))
         found.n_dropped += n_dropped
-        found.n_weighted += int(np.count_nonzero(weighted))
-        n_weighted_positive += int(np.count_nonzero(weighted & positive))
+        found.n_weighted += len(frame) if weight is None else int(np.count_nonzero(weight))
         counts.update(classes.counts(label))
         found.tell_of_weights(weight)
         for name, counted in found.columns.items():
             scores = table.scores(frame, name, before)
-            found.ends[name].add(scores)
+            found.ends.setdefault(name, Ends()).add(scores)
             counted.update(positive, scores, sample_weight=weight)
     found.labels = classes.decide(labels.name, counts, arguments, form)  # of the rows that are left
-    if not 0 < n_weighted_positive < found.n_weighted:
+    if not all(counted.masses.any(axis=1).all() for counted in found.columns.values()):
         raise Failure(f"column {arguments.weight!r} {_ONE_CLASS}")
     found.labels.tell(form)
     found.tell_of_scores()
