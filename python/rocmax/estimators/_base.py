@@ -162,7 +162,7 @@ class Data(NamedTuple):
         return Data(X, self.positive[rows], None if self.weight is None else self.weight[rows])
 
     def relative(self) -> "Data":
-        """Return the samples with weights of mean 1 above 0, None if all are 1: libraries compare sums with numbers."""
+        """Return the samples with weights of mean 1, None if all are 1: libraries compare sums with fixed numbers."""
         if self.weight is None:
             return self
         weight = np.ldexp(self.weight, -int(np.frexp(self.weight.max())[1]))  # exact; sums do not overflow

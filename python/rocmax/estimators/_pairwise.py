@@ -247,9 +247,8 @@ def neighbor_pairs(
 ) -> _core.PairList:
     """Return the pairs of near samples by the rule of :class:`AUCSVC`; of equal distances the lower row is nearer."""
     if hasattr(X, "toarray"):
-        require_memory(
-            8 * X.shape[0] * X.shape[1], "pairs='neighbors' makes a sparse X dense, which", "use pairs='all'"
-        )
+        n_bytes = 8 * X.shape[0] * X.shape[1]
+        require_memory(n_bytes, "pairs='neighbors' makes a sparse X dense, which", "use pairs='all'")
         X = X.toarray()
     values = np.ascontiguousarray(X, dtype=np.float64)
     return _core.PairList.neighbors(problem, (values, kernel), k, rule == "two-step", threads)
@@ -301,7 +300,6 @@ class ListedMultipliers:
         self._rows, self._values, self._n_samples = pairs.rows()[kept], values[kept], n_samples
 
     def support(self) -> NDArray[np.intp]:
-        """Return the pairs with a multiplier above 0, of shape (k, 2), sorted by positive, then by negative."""
         return self._rows.copy()
 
     def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
