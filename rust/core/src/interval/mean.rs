@@ -22,7 +22,7 @@ const STEPS: u32 = 1 << 16; // between the edges, in which a is found
 const FLAT: f64 = 1e-4; // about the change of a mean by such a step
 const SOME: usize = 16; // negatives that positives pass between both ends of a search
 const WIDEN: f64 = 1.25; // a step to the other side
-const ROUNDING: f64 = 0.06; // of a step
+const ROUNDING: f64 = 0.003; // of a step, and as much times the slope
 const TRIES: u32 = 12; // before bisection
 const CLOSE: f64 = 1e-6; // to the estimate
 const LEVELS: usize = 121; // normal quantiles of limits, from the least on in steps
@@ -243,11 +243,13 @@ impl Search {
             }
             let mut from = 0;
             let mut fill = |to: usize, number: usize| {
-                while from < to {
+                loop {
                     below[from..from + WIDE].fill(number as u16);
                     from += WIDE;
+                    if from >= to {
+                        break from = to;
+                    }
                 }
-                from = to;
             };
             for (number, above) in above.iter().rev().enumerate() {
                 fill((above + ROUND).to_bits() as usize % ROOM, number);
@@ -347,7 +349,8 @@ impl Search {
             let both = below.1.zip(reached.1);
             at = if let Some([by, over]) = both.and_then(|(under, _)| self.passing(-under)) {
                 let place = step(by);
-                if (ROUNDING..1.0 - ROUNDING).contains(&place.fract()) && over > 2.0 * CLOSE {
+                let rounding = ROUNDING * (1.0 + CELLS as f64 / ((LAST - FIRST) * self.unit));
+                if (rounding..1.0 - rounding).contains(&place.fract()) && over > 2.0 * CLOSE {
                     return (height(place.ceil() as u32), Some(over));
                 }
                 place.ceil() as u32
