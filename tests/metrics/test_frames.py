@@ -252,18 +252,30 @@ def dictionaries(y):
 @pytest.mark.parametrize(
     "make",
     [
+        list,
+        lambda y: np.array(y, dtype=object),
+        lambda y: np.array([None if text is None else np.str_(text) for text in y], dtype=object),
         pl.Series,
         lambda y: pl.Series(y, dtype=pl.Categorical),
         enumerated,
         pa.array,
+        lambda y: pa.array(["", *y], pa.string_view())[1:],
         lambda y: pa.chunked_array([y[:7], [], y[7:]]),
         dictionaries,
         pd.Series,
+        lambda y: pd.Series(y, dtype=pd.StringDtype("python")),
         categories,
     ],
 )
 def test_texts_of_columns_are_those_of_arrays(make):
-    pairs = ("yes", "no"), ("", "-"), ("a" * 12, "a" * 13), ("b" * 30 + "a", "b" * 31), ("\N{SNOWMAN}" * 4, "x")
+    pairs = (
+        ("yes", "no"),
+        ("", "-"),
+        ("a", "ab"),
+        ("a" * 12, "a" * 13),
+        ("b" * 30 + "a", "b" * 31),
+        ("\N{SNOWMAN}" * 4, "x"),
+    )
     for texts in (pair[::turn] for pair in pairs for turn in (1, -1)):
         held = np.where(_YES, *texts)
         column = make(held.tolist())
@@ -271,8 +283,15 @@ def test_texts_of_columns_are_those_of_arrays(make):
         for label in texts:
             found = infer(held, S, pos_label=label)
             assert infer(column, S, pos_label=label) == infer(metrics.Samples(column, S, pos_label=label)) == found
+    holed, kept = make(["a", "b", "a", None, "b", "a", "b", "a"]), np.arange(8) != 3
     with pytest.raises(ValueError, match="y_true has no label at index 3"):
-        infer(make(["a", "b", "a", None, "b", "a", "b", "a"]), S[:8], pos_label="b")
+        infer(holed, S[:8], pos_label="b")
+    dropped = metrics.Samples(holed, S[:8], pos_label="b", missing="drop")
+    assert dropped.n_dropped == 1
+    assert (
+        infer(dropped).estimate
+        == infer(np.array(["a", "b"])[[0, 1, 0, 1, 1, 0, 1, 0]][kept], S[:8][kept], pos_label="b").estimate
+    )
     with pytest.raises(ValueError, match="all 8 labels are 'a'"):
         infer(make(["a"] * 8), S[:8], pos_label="a")
     with pytest.raises(ValueError, match="'c' does not occur"):

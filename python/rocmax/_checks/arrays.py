@@ -3,7 +3,6 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,8 @@ from rocmax import _core
 from rocmax._parameters import shown
 from rocmax._runtime.warn import warn
 from rocmax._tables._forms import is_missing, names_of
+
+_TEXTS = ("string", "large_string", "string_view")  # types of pyarrow
 
 
 def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
@@ -83,7 +84,20 @@ def marked_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(values != values)
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
-    return np.array([is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
+    if two_kinds(values):
+        return np.zeros(len(values), dtype=bool)
+    return np.array([type(x) is not str and is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
+
+
+def missing_texts(values: Any) -> NDArray[np.bool_] | None:
+    """Mark the missing ones among texts and categories, without making objects of them; None of any others."""
+    if type(values) is list:
+        return np.zeros(len(values), dtype=bool) if two_kinds(values) else None
+    kind = type(getattr(values, "dtype", None)).__name__
+    if kind in ("StringDtype", "CategoricalDtype"):
+        return np.asarray(values.isna())
+    of_pyarrow = hasattr(type(values), "null_count") and str(getattr(values, "type", "")) in _TEXTS
+    return np.asarray(values.is_null()) if of_pyarrow or kind in ("String", "Categorical", "Enum") else None
 
 
 def is_dask(*arrays: Any) -> bool:
@@ -124,8 +138,10 @@ def coded(values: Any, name: str) -> Any:
     return np.where(codes < 0, np.nan, codes)
 
 
-def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
-    """Return the two texts of a column, compared where they are, and which rows differ from the first; else None."""
+def two_kinds(values: Any) -> tuple[list[Any], NDArray[np.bool_]] | None:
+    """Return the two texts, or bools as objects, that labels are, and which differ from the first; None of others."""
+    if type(values) is np.ndarray and (values.ndim != 1 or values.dtype.kind not in "OU" or not values.nbytes):
+        return None
     dtype: Any = getattr(values, "dtype", "")
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
         values = getattr(values, "array", values).__arrow_array__()
@@ -133,13 +149,19 @@ def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
     of_polars, rows, found = type(dtype).__name__ if hasattr(type(values), "to_physical") else "", None, None
     if (arrow and values.null_count) or (of_polars and values.null_count()):
         return None
-    if of_polars == "String" and len(values):
-        differs = (values != values[0]).to_numpy()
-        place = int(differs.argmax())
-        two = (values == values[place]).sum() == np.count_nonzero(differs)
-        found = (differs, place) if place and two else None
-    elif arrow in ("string", "large_string", "string_view"):
-        rows = _rows(values)
+    if type(values) is np.ndarray and values.dtype.kind == "U":
+        rows = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), -1)
+    elif type(values) is np.ndarray:
+        found = _core.two_texts(plain(values))
+    elif type(values) is list and values and isinstance(values[0], str):  # objects: a copy of the texts takes longer
+        found = _core.two_texts(np.fromiter(values, object, len(values)))
+    elif of_polars == "String" and len(values):
+        differs = values != values[0]
+        others = values.filter(differs)
+        if len(others) and (others == others[0]).all():
+            found = differs.to_numpy(), int(differs.arg_max())
+    elif arrow in _TEXTS and len(values):
+        found = _slices(values)
     elif arrow.startswith("dictionary<"):
         rows = _codes(one_chunk(values).indices)
     elif of_polars in ("Categorical", "Enum"):
@@ -150,18 +172,17 @@ def two_of_column(values: Any) -> tuple[list[str], NDArray[np.bool_]] | None:
     if found is None or found[1] == len(values):
         return None
     labels = [values.iloc[k] if hasattr(values, "iloc") else values[k] for k in (0, found[1])]
-    texts = [label.as_py() if arrow else label for label in labels]  # codes may be missing ones, or have equal texts
-    return (texts, found[0]) if all(isinstance(text, str) for text in texts) and texts[0] != texts[1] else None
+    pair = [label.as_py() if arrow else label for label in labels]  # codes may be missing ones, or have equal texts
+    alike = type(values) is np.ndarray or all(isinstance(label, str) for label in pair)
+    return (pair, found[0]) if alike and pair[0] != pair[1] else None
 
 
-def _rows(texts: Any) -> NDArray[np.uint32]:
-    """Return texts of pyarrow as rows, their lengths and bytes; as codes if there is one of more than twelve bytes."""
-    with suppress(NotImplementedError, ValueError):  # pyarrow without such views
-        views = one_chunk(texts.cast("string_view"))
-        rows = np.frombuffer(views.buffers()[1], np.uint32)[4 * views.offset :][: 4 * len(views)].reshape(-1, 4)
-        if rows[:, 0].max(initial=0) <= 12:
-            return rows
-    return _codes(one_chunk(texts.dictionary_encode()).indices)
+def _slices(texts: Any) -> tuple[NDArray[np.bool_], int] | None:
+    """Compare texts of pyarrow where they lie."""
+    whole = one_chunk(texts.cast("large_string"))
+    _, offsets, held = whole.buffers()
+    of_each = np.frombuffer(offsets, np.int64)[whole.offset :][: len(whole) + 1]
+    return _core.two_slices(of_each, np.frombuffer(held or b"", np.uint8))
 
 
 def _codes(codes: Any) -> NDArray[np.uint32]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax import _core
 from rocmax._checks import arrays
 from rocmax._parameters import as_float, check_choice, shown
 from rocmax._runtime.warn import warn
@@ -53,11 +52,12 @@ def labels(
     y_true: ArrayLike, pos_label: Any = None, name: str = "y_true", remedy: str = _LEAVE
 ) -> tuple[NDArray[Any], Any]:
     """Return labels as a contiguous array of two values, the greater one positive, and the positive label."""
-    kinds = arrays.two_of_column(y_true) if isinstance(pos_label, str) else None
+    by_kind = isinstance(pos_label, (str, bool))
+    kinds = arrays.two_kinds(y_true) if by_kind else None
     if kinds is None or pos_label not in kinds[0]:
         y = one_column(arrays.unmasked(y_true, name, remedy), name)
-        kinds = two_texts(y) if isinstance(pos_label, (str, bool)) else None
-    if kinds is not None and len(kinds[0]) == 2 and pos_label in kinds[0]:
+        kinds = arrays.two_kinds(y) if by_kind else None
+    if kinds is not None and pos_label in kinds[0]:
         return kinds[1] == (pos_label == kinds[0][1]), pos_label
     if pos_label is not None:
         require_labels(y, name, remedy)
@@ -91,7 +91,7 @@ def labels(
         if first_two(y) not in PAIRS:  # the core checks these for further values
             positive_label(label_classes(y, name), len(y), name, remedy)
         return arrays.plain(y), y.dtype.type(1).item()
-    if kinds := two_texts(y):
+    if kinds := arrays.two_kinds(y):
         label = positive_label(np.sort(kinds[0]), len(y), name, remedy)
         return kinds[1] == (label == kinds[0][1]), label
     require_labels(y, name, remedy)
@@ -157,20 +157,6 @@ def first_two(y: NDArray[Any]) -> Any:
         if len(others):
             return tuple(sorted([y[0].item(), y[start + others[0]].item()]))
     return ()
-
-
-def two_texts(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.bool_]] | None:
-    """Return the one or two texts, or bools as objects, that are all labels, and which differ; None of any others."""
-    if y.ndim != 1 or not len(y) or y.dtype.kind not in "OU" or not y.dtype.itemsize:
-        return None
-    if y.dtype == object:
-        found = _core.two_texts(arrays.plain(y))
-    else:
-        found = _core.two_rows(np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1))
-    if found is None:
-        return None
-    second, k = found
-    return [label if isinstance(label, bool) else str(label) for label in (y[0], *y[k : k + 1])], second
 
 
 def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
@@ -462,6 +448,8 @@ def _require_numbers(values: Any, name: str, dropped: Bool) -> None:
 
 def _marked(values: Any) -> Bool | None:
     """Mark the samples with a missing value; None if this is not an array of samples."""
+    if (texts := arrays.missing_texts(values)) is not None:
+        return texts
     try:
         array = np.asarray(arrays.in_numpy(values))
     except (TypeError, ValueError):
@@ -483,7 +471,8 @@ def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     if hasattr(type(values), "iloc"):
         return values.iloc[rows]
     if hasattr(type(values), "to_pylist"):
-        return values.take(rows)
+        of_views = str(getattr(values, "type", "")) == "string_view"  # of which pyarrow takes no rows
+        return (values.cast("string") if of_views else values).take(rows)
     of_polars = type(values).__module__.startswith("polars.")
     if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
         return values[rows]

@@ -174,13 +174,14 @@ def _marks(y_true: Any) -> NDArray[Any] | None:
     """Return whole numbers or texts as labels for the core, which refuses a third; None of others, such as columns."""
     if np.ma.isMaskedArray(y_true) or isinstance(y_true, str):
         return None
-    kinds = arrays.two_of_column(y_true)
+    kinds = arrays.two_kinds(y_true)
     y = kinds[1] if kinds else np.asarray(y_true)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.ndim != 1 or not len(y) or (y.dtype == object and isinstance(y[0], bool)):
+    kinds = kinds or arrays.two_kinds(y)
+    if y.ndim != 1 or not len(y) or (kinds and isinstance(kinds[0][0], bool)):
         return None
-    if kinds := kinds or checks.two_texts(y):
-        return kinds[1] == (kinds[0][1] > kinds[0][0]) if len(kinds[0]) == 2 else None
+    if kinds:
+        return np.asarray(kinds[1] == (kinds[0][1] > kinds[0][0]))
     if y.dtype.kind == "f":
         pair = checks.first_two(y)
         return y.astype(np.float64, copy=False) if all(x.is_integer() and abs(x) < WHOLE for x in pair) else None

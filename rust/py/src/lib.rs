@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use crate::data::problem::Problem;
     #[pymodule_export]
-    use crate::data::texts::{two_rows, two_texts};
+    use crate::data::texts::{two_rows, two_slices, two_texts};
     #[pymodule_export]
     use crate::interval::{Gain, Profiles, ScoreLimits, gains, mean_tables, rates_of_called, share_table};
     #[pymodule_export]

@@ -209,7 +209,9 @@ class Samples(Value):
         else:
             two = two._replace(y=two.positive)
             rows = np.array([np.argmin(two.y), np.argmax(two.y)])
-            pair = np.asarray(in_numpy(rows_of(given.y_true, rows))).ravel()
+            labels = given.y_true
+            labels = [labels[k] for k in rows] if isinstance(labels, list) else rows_of(labels, rows)
+            pair = np.asarray(in_numpy(labels)).ravel()
             arrays = dict.fromkeys(ARRAYS)
             self._hold(given._replace(**{**arrays, "y_true": pair}), _own(two))
             n_samples = len(two.y)
