@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -295,7 +296,7 @@ def forms(n: int) -> None:
     s = rng.normal(size=n) + y
     text = np.where(y, "yes", "no")
     held = {"arrays": (y, s), "bool": (y == 1, s), "whole scores": (y, np.rint(1000 * s).astype(int))}
-    held |= {"text": (text, s), "text objects": (text.astype(object), s)}
+    held |= {"text": (text, s), "text objects": (text.astype(object), s), "text list": (text.tolist(), s)}
     for name, series in (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "array")):
         with suppress(ImportError):
             make = getattr(import_module(name), series)
@@ -304,7 +305,9 @@ def forms(n: int) -> None:
         polars = import_module("polars")
         held["polars categories text"] = polars.Series(text.tolist(), dtype=polars.Categorical), s
     print(f"n = {n:.0e}: processor time relative to arrays")
-    for function in (metrics.roc_auc_score, metrics.roc_curve, metrics.infer, metrics.Samples):
+    dropping = partial(metrics.infer, missing="drop")
+    dropping.__name__ = "infer with missing='drop'"
+    for function in (metrics.roc_auc_score, metrics.roc_curve, metrics.infer, dropping, metrics.Samples):
         label = {} if function is metrics.roc_auc_score else {"pos_label": "yes"}
         calls = {
             name: (lambda y=y, s=s, o=label if "text" in name else {}, f=function: f(y, s, **o), 10**6 // n)
