@@ -146,11 +146,11 @@ def two_kinds(values: Any) -> tuple[list[Any], NDArray[np.bool_]] | None:
     if "pyarrow" in str(getattr(dtype, "storage", dtype)):  # pandas
         values = getattr(values, "array", values).__arrow_array__()
     arrow = str(getattr(values, "type", "")) if hasattr(type(values), "null_count") else ""
-    of_polars, rows, found = type(dtype).__name__ if hasattr(type(values), "to_physical") else "", None, None
+    of_polars, codes, found = type(dtype).__name__ if hasattr(type(values), "to_physical") else "", None, None
     if (arrow and values.null_count) or (of_polars and values.null_count()):
         return None
     if type(values) is np.ndarray and values.dtype.kind == "U":
-        rows = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), -1)
+        found = _core.two_rows(np.ascontiguousarray(values).view(np.uint32).reshape(len(values), -1))
     elif type(values) is np.ndarray:
         found = _core.two_texts(plain(values))
     elif type(values) is list and values and isinstance(values[0], str):  # objects: a copy of the texts takes longer
@@ -163,12 +163,13 @@ def two_kinds(values: Any) -> tuple[list[Any], NDArray[np.bool_]] | None:
     elif arrow in _TEXTS and len(values):
         found = _slices(values)
     elif arrow.startswith("dictionary<"):
-        rows = _codes(one_chunk(values).indices)
+        codes = one_chunk(values).indices
     elif of_polars in ("Categorical", "Enum"):
-        rows = _codes(values.to_physical())
+        codes = values.to_physical()
     elif type(dtype).__name__ == "CategoricalDtype":
-        rows = _codes(getattr(values, "cat", values).codes)
-    found = found if rows is None else _core.two_rows(rows)
+        codes = getattr(values, "cat", values).codes
+    if codes is not None:
+        found = _core.two_rows(np.asarray(codes).astype(np.uint32, copy=False)[:, None])
     if found is None or found[1] == len(values):
         return None
     labels = [values.iloc[k] if hasattr(values, "iloc") else values[k] for k in (0, found[1])]
@@ -183,10 +184,6 @@ def _slices(texts: Any) -> tuple[NDArray[np.bool_], int] | None:
     _, offsets, held = whole.buffers()
     of_each = np.frombuffer(offsets, np.int64)[whole.offset :][: len(whole) + 1]
     return _core.two_slices(of_each, np.frombuffer(held or b"", np.uint8))
-
-
-def _codes(codes: Any) -> NDArray[np.uint32]:
-    return np.asarray(codes).astype(np.uint32, copy=False)[:, None]
 
 
 def class_columns(frame: Any, classes: list[Any], name: str) -> list[int] | None:
