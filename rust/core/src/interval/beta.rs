@@ -186,7 +186,7 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
 fn fractions(a: Lanes, b: Lanes, x: Lanes) -> Lanes {
     let (mut p, mut q) = ([1.0; LANES], [1.0; LANES]);
     let (mut p_next, mut q_next) = (each([a, b, x], |[a, b, x]| 1.0 - (a + b) * x / (a + 1.0)), q);
-    let mut found = [f64::INFINITY; LANES];
+    let (mut found, mut before) = (q, [0.0; LANES]);
     for start in (1..TERMS).step_by(EVERY) {
         for k in start..start + EVERY {
             let m = k as f64;
@@ -206,9 +206,10 @@ fn fractions(a: Lanes, b: Lanes, x: Lanes) -> Lanes {
             let scale = 1.0 / if p_next[lane].abs() < TINY { TINY } else { p_next[lane] };
             (p[lane], p_next[lane]) = (p[lane] * scale, 1.0);
             (q[lane], q_next[lane]) = (q[lane] * scale, q_next[lane] * scale);
-            let apart = (q_next[lane] - found[lane]).abs() - 1e-15 * q_next[lane].abs();
-            moved = f64::max(moved, apart);
-            found[lane] = q_next[lane];
+            // Steps shrink as a geometric series does, or faster: what is left is less than the next one.
+            let (apart, close) = ((q_next[lane] - found[lane]).abs(), 1e-16 * q_next[lane].abs());
+            moved = f64::max(moved, apart * f64::min(apart / before[lane], 0.1) - close);
+            (before[lane], found[lane]) = (apart, q_next[lane]);
         }
         if moved <= 0.0 {
             break;
