@@ -63,10 +63,11 @@ class Evaluation(NamedTuple):
 
 
 class Proximal(NamedTuple):
-    """The proximal point p of a hinge h, which minimises h(p) + 1/2 sum_k c_k (p_k - s_k)^2."""
+    """The proximal point p of a hinge h, which minimises h(p) + sum_k (l_k (s_k - p_k) + c_k/2 (p_k - s_k)^2)."""
 
     offset: float  # of the cut h(s') >= offset + coef . s', which touches h at p
-    coef: F64  # c (s - p), the slope of the minimum
+    coef: F64  # l + c (s - p), the slope of the minimum
+    moved: float  # 1/2 sum_k (coef_k - l_k)^2 / c_k
     rows: Rows  # tied in p, group after group: a spring of strength c_k ties each to the mean of its group
     starts: Rows  # of the groups
 
@@ -109,11 +110,11 @@ class Oracle:
         """Return a pair's weight and the number of highest negatives of each hinge; None if R is no sum of such."""
         return self._core.hinges()
 
-    def proximal(self, hinge: int, scores: F64, stiffness: tuple[float, float]) -> Proximal:
-        """Return the proximal point of a hinge, given the stiffness of positives and negatives."""
+    def proximal(self, hinge: int, scores: F64, multipliers: F64, stiffness: tuple[float, float]) -> Proximal:
+        """Return the proximal point of a hinge, given l and c of positives and negatives of weight 1."""
         coef = np.empty(len(scores))
-        offset, rows, starts = self._core.proximal(hinge, scores, stiffness, coef, self._n_threads)
-        return Proximal(offset, coef, rows, starts)
+        offset, moved, rows, starts = self._core.envelope(hinge, scores, multipliers, stiffness, coef, self._n_threads)
+        return Proximal(offset, coef, moved, rows, starts)
 
     def stiffness(self, found: Evaluation) -> F64:
         """Return the second derivative of a smooth risk: the strengths of springs between samples and their mean."""

@@ -56,7 +56,7 @@ def test_tight_at_size(name, fpr_range, share):
         cuts = [oracle.smooth(scores, coef, 0.1, n_threads) for coef, n_threads in zip(coefs, (1, 2), strict=True)]
         assert cuts[0] == cuts[1] and coefs[0].tobytes() == coefs[1].tobytes()
         at_ends = [
-            oracle.proximal(0, scores, (0.01, 0.001), coef, threads)
+            oracle.envelope(0, scores, 0.01 * scores, (0.01, 0.001), coef, threads)
             for coef, threads in zip(coefs, (1, 2), strict=True)
         ]
         assert at_ends[0][0] == at_ends[1][0] and coefs[0].tobytes() == coefs[1].tobytes()
@@ -141,12 +141,13 @@ def test_springs_between_tied_samples_are_the_curvature_of_the_proximal_value(fp
     labels = rng.random(300) < 0.3
     oracle = risks.tight(_core.Problem(labels), fpr_range, 1)
     scores, step, stiffness = rng.normal(size=300) + labels, 1e-7, (0.02, 0.005)
-    found = oracle.proximal(0, scores, stiffness)
+    none = np.zeros(300)
+    found = oracle.proximal(0, scores, none, stiffness)
     per_sample = np.where(labels, *stiffness)
     assert len(found.rows) > 50
     for _ in range(5):
         change = rng.normal(size=300)
-        ends = [oracle.proximal(0, scores + sign * step * change, stiffness) for sign in (1, -1)]
+        ends = [oracle.proximal(0, scores + sign * step * change, none, stiffness) for sign in (1, -1)]
         expected = (ends[0].coef - ends[1].coef) / (2 * step)
         springs = np.zeros(300)
         for group in np.split(found.rows, found.starts[1:]):
@@ -160,6 +161,20 @@ def test_springs_between_tied_samples_are_the_curvature_of_the_proximal_value(fp
         assert found.coef @ change == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multipliers_move_the_scores_of_a_proximal_point(weighted):
+    rng = np.random.default_rng(6)
+    labels, stiffness = rng.random(200) < 0.3, (0.02, 0.005)
+    weight = rng.integers(0, 4, 200).astype(float) if weighted else None
+    oracle = risks.tight(_core.Problem(labels, weight), (0.0, 0.4), 1)
+    c = np.where(labels, *stiffness) * (1.0 if weight is None else np.where(weight > 0, weight, 1.0))
+    scores, own = rng.normal(size=200) + labels, 0.01 * rng.normal(size=200) * (c > 0 if weight is None else weight > 0)
+    found = oracle.proximal(0, scores, own, stiffness)
+    expected = oracle.proximal(0, scores + own / c, np.zeros(200), stiffness)
+    assert all(np.array_equal(one, two) for one, two in zip(found, expected, strict=True) if one is not found.moved)
+    assert found.moved == pytest.approx(0.5 * ((found.coef - own) ** 2 / c).sum(), rel=1e-12)
+
+
 def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
     problem = _core.Problem(np.array([True, False, False]))
     oracle = _core.Oracle.tight(problem, 0.0, 1.0)
@@ -170,9 +185,9 @@ def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
         ([0.0, 1.0, 2.0], (1.0, 0.0), "stiffness"),
     ]:
         with pytest.raises(ValueError, match=message):
-            oracle.proximal(0, np.array(scores), stiffness, coef, 1)
+            oracle.envelope(0, np.array(scores), np.zeros(3), stiffness, coef, 1)
     with pytest.raises(ValueError, match="no hinge of index 1"):
-        oracle.proximal(1, np.zeros(3), (1.0, 1.0), coef, 1)
+        oracle.envelope(1, np.zeros(3), np.zeros(3), (1.0, 1.0), coef, 1)
     assert _core.Oracle.tight(problem, 0.5, 1.0).hinges() is None
     weighted = _core.Problem(np.array([True, False, False]), np.array([2.0, 0.5, 2.0]))
     assert _core.Oracle.tight(weighted, 0.0, 0.5).hinges() == [(1 / 2.5, 1.25)]

@@ -271,7 +271,7 @@ def test_newton_steps_of_two_hinges_solve_the_dense_equations(store):
     assert all(len(part.rows) > 20 for part in found.parts)
     hessian = np.eye(12)
     for hinge, part in enumerate(found.parts):
-        springs = Springs(part.rows, part.starts, 100.0 * 0.1 * envelope._largest(hinge, part.rows))
+        springs = Springs(part.rows, part.starts, 100.0 * 0.1 * np.where(y[part.rows] == 1, *envelope._pulls[hinge]))
         pulls = np.array([springs(unit) for unit in np.eye(len(part.rows))])
         hessian += X[part.rows].T @ pulls @ X[part.rows]
     step = envelope.newton_step(found, gradient, 1e-12)

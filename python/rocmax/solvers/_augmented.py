@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rocmax._typing import F64, Rows
+from rocmax._typing import F64
 from rocmax.designs import Packed, inner
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
@@ -64,7 +64,7 @@ class Augmented:
         """Lower the inner problem or, at its minimum, move the multipliers; return False if no step leads downhill."""
         objective, design, envelope, gradient = self._objective, self._objective.design, self._envelope, self._gradient
         slack = 0.5 * inner(design, gradient, gradient)
-        if slack <= _INNER * objective.C * envelope.moved(self.found) or self._steps == _INNER_STEPS:
+        if slack <= _INNER * objective.C * self.found.moved or self._steps == _INNER_STEPS:
             self._add_cut()
             factor = _GROWTH if self._steps <= _FEW else _RELIEF if self._steps >= _MANY else 1.0
             envelope.penalty = min(max(factor * envelope.penalty, _LEAST), _MOST)
@@ -107,6 +107,8 @@ class Found:
     def __init__(self, parts: list[Proximal]) -> None:
         self.parts = parts
         self.offset = sum(part.offset for part in parts)
+        # Half the squared change of the multipliers, in the metric of the penalty.
+        self.moved = sum(part.moved for part in parts)
         self.coef: F64 = np.sum([part.coef for part in parts], axis=0) if len(parts) > 1 else parts[0].coef
 
 
@@ -137,49 +139,31 @@ class Envelope:
                 starts[0] += np.asarray(tilt.coef)
         self.multipliers = [Packed(start) for start in starts]
 
-    def _largest(self, hinge: int, rows: Rows | slice = slice(None)) -> F64:
-        """Return the largest slope of a hinge at each of some samples."""
-        found = np.where(self._objective.oracle.labels[rows], *self._pulls[hinge])
-        weight = self._objective.oracle.sample_weight
-        return found if weight is None else found * np.where(weight[rows] > 0, weight[rows], 1.0)
-
     def __call__(self, scores: F64) -> Found:
         """Return the proximal points at some scores; their slopes are the slopes of the envelopes."""
         parts = []
         for hinge, pulls in enumerate(self._pulls):
-            shifted = self._largest(hinge)
-            shifted *= self.penalty
-            np.divide(self.multipliers[hinge], shifted, out=shifted)
-            shifted += scores
-            stiffness = self.penalty * pulls[0], self.penalty * pulls[1]
-            parts.append(self._objective.oracle.proximal(hinge, shifted, stiffness))
+            own, stiffness = np.asarray(self.multipliers[hinge]), (self.penalty * pulls[0], self.penalty * pulls[1])
+            parts.append(self._objective.oracle.proximal(hinge, scores, own, stiffness))
         return Found(parts)
 
     def begin(self, scores: F64, left: float) -> Found:
         """Raise the penalty as far as the gap requires; return the proximal points at the first scores."""
         found = self(scores)
-        while self._objective.C * self.moved(found) > _FAR * left and self.penalty < _MOST:
+        while self._objective.C * found.moved > _FAR * left and self.penalty < _MOST:
             self.penalty *= _STIFFER
             found = self(scores)
         return found
 
-    def moved(self, found: Found) -> float:
-        """Return half the squared change of the multipliers, in the metric of the penalty."""
-        total = 0.0
-        for hinge, part in enumerate(found.parts):
-            move = part.coef - np.asarray(self.multipliers[hinge])
-            move *= move / self._largest(hinge)
-            total += float(move.sum())
-        return 0.5 * total / self.penalty
-
     def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
         """Return the step to the minimiser of the second-order model."""
         design, stiffness = self._objective.design, self._objective.C * self.penalty
-        tied = [
-            (part.rows, part.starts, stiffness * self._largest(hinge, part.rows))
-            for hinge, part in enumerate(found.parts)
-            if len(part.rows)
-        ]
+        labels, weight = self._objective.oracle.labels, self._objective.oracle.sample_weight
+        tied = []
+        for part, pulls in zip(found.parts, self._pulls, strict=True):
+            if len(rows := part.rows):
+                own = stiffness * np.where(labels[rows], *pulls)
+                tied.append((rows, part.starts, own if weight is None else own * weight[rows]))
         if not tied:
             return -gradient
         springs = Springs(*tied[0]) if len(tied) == 1 else Springs.joined(*map(list, zip(*tied, strict=True)))

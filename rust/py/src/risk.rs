@@ -126,26 +126,27 @@ impl Oracle {
         Some(self.inner.hinges()?.iter().map(|hinge| (hinge.scale, hinge.top)).collect())
     }
 
-    /// Writes the subgradient of one hinge at its proximal point to `coef`; returns the value at scores zero of its
-    /// cut, the samples that are tied there, and where each group of them begins.
-    fn proximal<'py>(
+    /// Writes the slopes of the envelope of one hinge around multipliers to `coef`; returns the value at scores zero of
+    /// the cut, half the squared change of the multipliers, the tied samples, and where each group of them begins.
+    fn envelope<'py>(
         &self,
         py: Python<'py>,
         index: usize,
         scores: PyReadonlyArray1<'_, f64>,
+        multipliers: PyReadonlyArray1<'_, f64>,
         stiffness: (f64, f64),
         mut coef: PyReadwriteArray1<'_, f64>,
         n_threads: usize,
-    ) -> PyResult<(f64, Rows<'py>, Rows<'py>)> {
-        let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
+    ) -> PyResult<(f64, f64, Rows<'py>, Rows<'py>)> {
+        let (scores, multipliers, coef) = (scores.as_slice()?, multipliers.as_slice()?, coef.as_slice_mut()?);
         let hinges = self.inner.hinges().unwrap_or_default();
         let hinge =
             hinges.get(index).ok_or_else(|| PyValueError::new_err(format!("there is no hinge of index {index}")))?;
-        let found = gate::enter(py, n_threads, need(scores.len()), |ctx| {
-            self.inner.proximal(hinge, scores, [stiffness.0, stiffness.1], coef, ctx)
+        let (found, moved) = gate::enter(py, n_threads, need(scores.len()), |ctx| {
+            self.inner.envelope(hinge, scores, multipliers, [stiffness.0, stiffness.1], coef, ctx)
         })?;
         let rows = |rows: Vec<u32>| PyArray1::from_iter(py, rows.into_iter().map(|row| row as isize));
-        Ok((found.offset, rows(found.rows), rows(found.starts)))
+        Ok((found.offset, moved, rows(found.rows), rows(found.starts)))
     }
 }
 

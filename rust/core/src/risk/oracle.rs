@@ -140,6 +140,33 @@ impl Oracle {
         }
         proximal::proximal(problem, hinge, scores, stiffness, coef, ctx)
     }
+
+    /// Writes to `coef` the slopes of the Moreau envelope of a hinge around multipliers l, which are the next ones: the
+    /// subgradient at the proximal point of the scores `s_k + l_k / c_k`, see [`Oracle::proximal`]. Returns half their
+    /// squared change `sum_k (coef_k - l_k)^2 / c_k`, too. In memory a vector of scores.
+    ///
+    /// # Errors
+    /// As [`Oracle::proximal`].
+    pub fn envelope(
+        &self,
+        hinge: &Hinge,
+        scores: &[f64],
+        multipliers: &[f64],
+        stiffness: [f64; 2],
+        coef: &mut [f64],
+        ctx: &Ctx<'_>,
+    ) -> Result<(Proximal, f64)> {
+        let problem = self.checked(scores.len(), coef.len())?;
+        Error::check_len("multipliers", scores.len(), multipliers.len())?;
+        let (labels, weights) = (problem.labels(), problem.sample_weight());
+        let c = |k: usize| {
+            stiffness[usize::from(!labels[k])] * weights.map_or(1.0, |w| if w[k] > 0.0 { w[k] } else { 1.0 })
+        };
+        let shifted: Vec<_> = scores.iter().zip(multipliers).enumerate().map(|(k, (s, l))| s + l / c(k)).collect();
+        let found = self.proximal(hinge, &shifted, stiffness, coef, ctx)?;
+        let change = coef.iter().zip(multipliers).enumerate().map(|(k, (x, l))| (x - l) * ((x - l) / c(k)));
+        Ok((found, 0.5 * change.sum::<f64>()))
+    }
 }
 
 #[cfg(test)]
