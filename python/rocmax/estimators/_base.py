@@ -115,7 +115,7 @@ else:
 # The ratio of two standard deviations above which to warn.
 _RATIO = 1000.0
 # The number of rows that are looked at first.
-_FIRST_ROWS = 10_000
+_FIRST_ROWS = 2_000
 # A column whose standard deviation is a smaller share of its mean is constant but for rounding.
 _CONSTANT = 1e-13
 # The rounding of scores as large as C |x - mean|^2, in margins, above which the validation scores of a C are noise.
@@ -407,7 +407,7 @@ def warn_unconverged(model: Any, tol: float) -> None:
 
 
 def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
-    """Warn if the standard deviations of features, of 10,000 rows first, differ by more than a factor of a thousand."""
+    """Warn if the standard deviations of features, of 2,000 rows first, differ by more than a factor of a thousand."""
     kernel = getattr(estimator, "kernel", "linear")
     if callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed"):
         return
@@ -427,7 +427,7 @@ def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
 
 
 def require_scale(estimator: Any, X: Any, weight: F64 | None, C: float) -> None:
-    """Refuse features so large that at the least C and above rounding hides the margins; looks at 10,000 rows."""
+    """Refuse features so large that at the least C and above rounding hides the margins; looks at 2,000 rows."""
     square = float((_deviations(_some(X, weight)) ** 2).sum())
     reach = square * np.finfo(np.float64).eps / _HIDDEN
     if C * reach > 1.0:
@@ -439,7 +439,7 @@ def require_scale(estimator: Any, X: Any, weight: F64 | None, C: float) -> None:
 
 
 def _some(X: Any, weight: F64 | None) -> Any:
-    """Return about 10,000 rows, of positive weight if X is in memory."""
+    """Return about 2,000 rows, of positive weight if X is in memory."""
     if is_stored(X):
         return some_rows(X, _FIRST_ROWS)
     step = -(-X.shape[0] // _FIRST_ROWS)
