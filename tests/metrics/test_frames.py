@@ -308,6 +308,11 @@ def test_bools_as_objects_are_bools():
     for y in ([True, None, False, True], [True, "x", False, True]):
         with pytest.raises(ValueError, match=r"no label at index 1|mixes types"):
             infer(np.array(y, dtype=object), S[:4])
+    y = np.array([True, False] * 128 + [""] * 4, dtype=object)
+    with pytest.raises(ValueError, match="mixes types"):
+        infer(y, np.arange(260))
+    with pytest.warns(UserWarning, match="all but True are negative"):
+        assert infer(y, np.arange(260), pos_label=True).n_pos == 128
     with pytest.raises(ValueError, match=r"'True' does not occur in y_true; it holds False, True$"):
         infer(held, S, pos_label="True")
 

@@ -21,9 +21,8 @@ fn kinds<'py, 'a, T: PartialEq, E: PartialEq + Copy + 'a>(
     let alike = |k: usize| mark(k) == first || text(k).is_some_and(|own| text(0) == Some(own));
     let place = (1..n).find(|&k| !alike(k)).unwrap_or(n);
     let other = if place < n { place } else { 0 };
-    let (second, texts) = (mark(other), [0, other].map(|k| text(k).unwrap_or_default()));
-    let at = texts[0].iter().zip(texts[1]).take_while(|(a, b)| a == b).count();
-    let byte = texts[0].get(at).copied();
+    let (second, texts) = (mark(other), text(0).zip(text(other)));
+    let at = texts.map_or(0, |(a, b)| a.iter().zip(b).take_while(|(a, b)| a == b).count());
     let mut differing = vec![false; n];
     // With no branch that tells the two kinds apart: labels are in no order that could be foreseen.
     for (start, part) in (0..n).step_by(256).zip(differing.chunks_mut(256)) {
@@ -36,10 +35,12 @@ fn kinds<'py, 'a, T: PartialEq, E: PartialEq + Copy + 'a>(
         if marked {
             continue;
         }
+        let (same, different) = texts?;
+        let byte = same.get(at).copied();
         for (k, differs) in (start..).zip(part) {
             let own = text(k)?;
             *differs = own.get(at).copied() != byte;
-            if own != select_unpredictable(*differs, texts[1], texts[0]) {
+            if own != select_unpredictable(*differs, different, same) {
                 return None;
             }
         }
