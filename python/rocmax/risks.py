@@ -332,11 +332,12 @@ class OwnFunction(OwnOracle):
         partial_auc = super().__call__(scores).partial_auc
         value, coef = self._function(scores.copy(), self._positive, self._weight)
         value, coef = float(value), np.array(coef, dtype=np.float64)
-        if not 0.0 <= value < np.inf or coef.shape != scores.shape or not np.isfinite(coef).all():
-            raise ValueError(
-                "surrogate must return a finite value of at least 0 (add a constant to it) and a finite coefficient "
-                f"for each of the {len(scores)} scores, got {value:g} and coefficients of shape {coef.shape}"
-            )
+        if not 0.0 <= value < np.inf:
+            raise ValueError(f"surrogate must return a finite value of at least 0, got {value:g}; add a constant to it")
+        n = np.count_nonzero(np.isfinite(coef))
+        if coef.shape != scores.shape or n < len(scores):
+            each = f"a finite coefficient for each of the {len(scores)} scores"
+            raise ValueError(f"surrogate must return {each}, got {n} in an array of shape {coef.shape}")
         return Evaluation(value, coef, partial_auc, value - float(coef @ scores))
 
 

@@ -61,8 +61,9 @@ def test_an_own_risk_with_weights_is_at_its_minimum(data):
 @pytest.mark.parametrize(
     ("risk", "message"),
     [
-        (lambda s, p, w: (-1.0, np.zeros(len(s))), "surrogate must return a finite value of at least 0 .* got -1 "),
-        (lambda s, p, w: (0.0, np.zeros(3)), r"and a finite coefficient for each .* got 0 and .* shape \(3,\)"),
+        (lambda s, p, w: (-1.0, np.zeros(len(s))), "surrogate must return a finite value of at least 0, got -1; add a"),
+        (lambda s, p, w: (0.0, np.zeros(3)), r"a finite coefficient for each .* got 3 in an array of shape \(3,\)"),
+        (lambda s, p, w: (0.0, np.nan * s), r"must return a finite coefficient for each .* got 0 in an array"),
         (lambda s, p, w: (np.tanh(s).mean() + 1.0, 3.0 / len(s) + 0.0 * s), "surrogate is not convex or its"),
     ],
 )

@@ -126,9 +126,9 @@ def test_copies_stand_for_copies(noisy):
     np.testing.assert_allclose(own - plain, [*model.dual_coef_[0][:2] / 2, 0.0, 0.0])
     dense = model.decision_function_in_feature_space(X)
     np.testing.assert_allclose(TwoNormSVC().fit(sp.csr_array(X), y).decision_function_in_feature_space(X), dense)
-    with pytest.raises(ValueError, match=r"train_index must hold -1 or .*for each of the 4 rows"):
+    with pytest.raises(ValueError, match=r"train_index must hold one whole number for each of the 4 rows.*\[0, 1\]"):
         model.decision_function_in_feature_space(X, [0, 1])
-    with pytest.raises(ValueError, match="train_index must hold -1 or a training row, 0 to 3"):
+    with pytest.raises(ValueError, match="train_index must hold -1 or training rows, 0 to 3, got 4"):
         model.decision_function_in_feature_space(X, [0, 1, 2, 4])
 
 

@@ -396,9 +396,11 @@ class TwoNormSVC(KernelRanker):
             index = self._match(X)
         else:
             index = np.asarray(train_index)
-            if index.shape != (X.shape[0],) or index.dtype.kind not in "iu" or np.any((index < -1) | (index >= n)):
-                domain = f"-1 or a training row, 0 to {n - 1}, for each of the {X.shape[0]} rows of X"
-                raise ValueError(f"train_index must hold {domain}, got {shown(train_index)}")
+            if index.shape != (X.shape[0],) or index.dtype.kind not in "iu":
+                each = f"one whole number for each of the {X.shape[0]} rows of X"
+                raise ValueError(f"train_index must hold {each}, got {shown(train_index)}")
+            if len(wrong := index[(index < -1) | (index >= n)]):
+                raise ValueError(f"train_index must hold -1 or training rows, 0 to {n - 1}, got {wrong[0]}")
         return np.asarray(self._scores(X) + self.intercept_[0] + np.append(self._extra, 0.0)[index])
 
     def _match(self, X: Any) -> NDArray[np.intp]:
