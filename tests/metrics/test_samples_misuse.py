@@ -1,5 +1,7 @@
 """Samples refuse what cannot be read when they are made."""
 
+from enum import Enum
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,8 @@ WEIGHT = np.arange(N) % 4 + 1.0
 GROUPS = np.arange(N) // 3
 GAPS = np.where(np.arange(N) % 11 == 3, np.nan, S)
 TEXT = np.where(Y == 1, "ill", "well")
+STATE = Enum("STATE", {"WELL": "well", "ILL": "ill"}, type=str)
+STATES = np.array([STATE.WELL, STATE.ILL], dtype=object)[Y]
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,7 @@ TEXT = np.where(Y == 1, "ill", "well")
         (([], []), {}, "y_true is empty"),
         ((Y, S[:5]), {}, "y_score has 5 samples, y_true has 90"),
         ((TEXT, S), {}, "y_true holds the labels 'ill' and 'well'; it is not clear which is positive"),
+        ((STATES, S), {}, "y_true holds the labels <STATE.ILL: 'ill'> and <STATE.WELL: 'well'>; it is not clear"),
         ((TEXT, MODELS[:, :2]), {}, "y_true holds the labels 'ill' and 'well'; it is not clear which is positive"),
         ((Y, S), {"sample_weight": -WEIGHT}, "sample_weight must be non-negative"),
         ((Y, S), {"sample_weight": WEIGHT * Y}, "sample_weight leaves one class only"),

@@ -92,7 +92,7 @@ def labels(
             positive_label(label_classes(y, name), len(y), name, remedy)
         return arrays.plain(y), y.dtype.type(1).item()
     if kinds := arrays.two_kinds(y):
-        label = positive_label(np.sort(kinds[0]), len(y), name, remedy)
+        label = positive_label(np.sort(np.array(kinds[0], dtype=object)), len(y), name, remedy)
         return kinds[1] == (label == kinds[0][1]), label
     require_labels(y, name, remedy)
     label = positive_label(label_classes(y, name), len(y), name, remedy)
