@@ -378,7 +378,7 @@ class Training:
         of_range, most = _TOP * self._fpr_range[1], len(labels) // _TOP_SHARE
         risk, bundle = self.bound("tight")
         assert isinstance(risk, Oracle)
-        objective, cuts = Objective(risk, self.design, C), Bundle(self.design)
+        objective, cuts = Objective(risk, self.design, C), Bundle(self.design, proves=True)
         own = np.where(labels, 0.0, 1.0 if weight is None else weight)
         taken = labels.copy()
         for _ in range(_TOP_ROUNDS):
@@ -439,5 +439,5 @@ class Training:
                 oracle = PairHinge(surrogate, self.problem.labels, self._n_threads)
             else:
                 oracle = OwnFunction(*of, surrogate)
-            self._known[surrogate] = oracle, Bundle(self.design)
+            self._known[surrogate] = oracle, Bundle(self.design, proves=self._proves)
         return self._known[surrogate]

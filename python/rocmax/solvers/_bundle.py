@@ -23,13 +23,13 @@ class Bundle:
     """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
 
     Cuts depend neither on C nor on a tilt, so a path over C and the steps of a convex-concave procedure keep them.
-    Holds 8 (dim + k) bytes per cut, k the number of cuts, and 8 for each sample of a cut.
+    Holds 8 (dim + k) bytes per cut, k the number of cuts; if it `proves` its bounds, also 8 for each sample of a cut.
     """
 
-    def __init__(self, design: Design) -> None:
-        self._design = design
+    def __init__(self, design: Design, *, proves: bool = False) -> None:
+        self._design, self._proves = design, proves and not design.dual
         # The coefficients of each cut over the samples, which prove it; vectors of a dual design begin with them.
-        self._coefs: list[Packed] = [] if design.dual else [Packed(np.zeros(design.n_samples))]
+        self._coefs: list[Packed | None] = [None]
         #: The rows of the design that the next cuts are about, ascending.
         self.rows: Rows | slice = slice(None)
         self._offsets = np.zeros(1)
@@ -52,11 +52,11 @@ class Bundle:
         """Return the values of the cuts at a vector."""
         return np.asarray(self._offsets + self._design.inner(self.vectors, vector[None])[:, 0])
 
-    def add(self, offsets: Sequence[float] | F64, vectors: F64, coefs: Sequence[F64 | Packed]) -> None:
+    def add(self, offsets: Sequence[float] | F64, vectors: F64, coefs: Sequence[F64 | Packed | None]) -> None:
         """Add cuts; k offsets, vectors of shape (k, dim), k arrays of shape (n_samples,)."""
-        if not self._design.dual:
-            n = self._design.n_samples
-            self._coefs += (Packed(coef, self.rows, n) if isinstance(coef, np.ndarray) else coef for coef in coefs)
+        n = self._design.n_samples
+        packed = (Packed(coef, self.rows, n) if isinstance(coef, np.ndarray) else coef for coef in coefs)
+        self._coefs += packed if self._proves else [None] * len(offsets)
         self._append(vectors)
         self._offsets = np.concatenate((self._offsets, offsets))
         self.weights = np.concatenate((self.weights, np.zeros(len(offsets))))
@@ -70,15 +70,16 @@ class Bundle:
         if len(other) > 1:
             self.add(other._offsets[1:], other.vectors[1:], other._coefs[1:])
 
-    def coef(self, k: int) -> F64 | Packed:
-        """Return the coefficients of a cut over all samples."""
+    def coef(self, k: int) -> F64 | Packed | None:
+        """Return the coefficients of a cut over all samples; None if they were not kept."""
         return self._store[k, : self._design.n_samples] if self._design.dual else self._coefs[k]
 
     def average(self) -> F64:
-        """Return the sum of the coefficients of all cuts, each times its weight."""
+        """Return the sum of the coefficients of all cuts, each times its weight; 0 if they were not kept."""
         total = np.zeros(self._design.n_samples)
         for k in np.flatnonzero(self.weights).tolist():
-            total += self.weights[k] * np.asarray(self.coef(k))
+            if (coef := self.coef(k)) is not None:
+                total += self.weights[k] * np.asarray(coef)
         return total
 
     def _append(self, vectors: F64) -> None:

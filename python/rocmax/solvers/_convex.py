@@ -242,10 +242,11 @@ class State:
         if self.status in ("stalled", "max_iter"):
             check_design(self.objective)
         proof = [(share, self.bundle.coef(cut) if isinstance(cut, int) else cut) for share, cut in self.proof]
+        known = [(share, coef) for share, coef in proof if coef is not None]
         return SolverResult(
             self.best, self.value, self.bound, self.objective.at_zero(), self.partial_auc, self.ranker,
             n_iter=len(self.history), history=self.history, status=self.status,
-            proof=proof, offset=self.offset - self.objective.tilt.offset,
+            proof=known if len(known) == len(proof) else None, offset=self.offset - self.objective.tilt.offset,
         )  # fmt: skip
 
 

@@ -85,7 +85,7 @@ class State:
         self.value = self.whole(self.best)[0]
         self.part = self.risk.at(self.best.scores)
         if self.risk.above:  # the cuts are those of one R_S only
-            self.cuts = Bundle(self.whole.design)
+            self.cuts = Bundle(self.whole.design, proves=True)
 
     def descend(self) -> None:
         """Lower J by quasi-Newton steps for as long as these gain, or do nothing if a part has no smoothed form."""
@@ -110,7 +110,7 @@ class State:
         before, model, design = self.value, self.best, self.whole.design
         part = self.risk.at(model.scores, self.part)
         if part is not self.part:  # its cuts are those of another risk; its multipliers are a start
-            kept, self.part, self.cuts = self.cuts.multipliers, part, Bundle(design)
+            kept, self.part, self.cuts = self.cuts.multipliers, part, Bundle(design, proves=True)
             self.cuts.multipliers = kept
         tilt, active = _linearised(part, model, design)
         # If g counts no pair, the majorant is hardly above J: linearising g again would gain nothing.
