@@ -124,6 +124,10 @@ def test_faults_of_late_batches_name_their_row(
             ["--score", "none", "--missing", "drop"],
             "column 'y' holds no label in rows without missing values; two classes are needed",
         ),
+        (
+            ["--score", "sick", "--missing", "drop"],
+            "column 'y' holds only one class (sick) in rows without missing values; two classes are needed",
+        ),
         (["--score", "text"], "column 'text' is String, not numeric"),
         (["--score", "s", "--weight", "zero"], "column 'zero' must be above 0 in rows of both classes"),
         (["--score", "s", "--weight", "half"], "column 'half' must be above 0 in rows of both"),
@@ -131,7 +135,8 @@ def test_faults_of_late_batches_name_their_row(
 )
 def test_columns_without_scores_or_weights(how: list[str], said: str, small: None, tmp_path: Path, run: Run) -> None:
     frame = table(np.random.default_rng(1)).with_columns(none=pl.lit(None), text=pl.lit("1"), zero=pl.lit(0))
-    frame = frame.with_columns(half=(pl.col("y") == "sick").cast(pl.Int8))
+    sick = pl.col("y") == "sick"
+    frame = frame.with_columns(half=sick.cast(pl.Int8), sick=pl.when(sick).then("s"))
     frame.write_parquet(tmp_path / "d.parquet")
     code, out, err = run("evaluate", tmp_path / "d.parquet", "--label", "y", "--positive", "sick", *how)
     assert code == 1 and out == "" and one_line(err) and said in err

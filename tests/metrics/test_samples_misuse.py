@@ -40,6 +40,7 @@ STATES = np.array([STATE.WELL, STATE.ILL], dtype=object)[Y]
         ((Y, S), {"weight_kind": "counts"}, "weight_kind must be one of"),
         ((Y, S), {"missing": "keep"}, "missing must be one of"),
         ((Y, S), {"higher_is_better": "no"}, "higher_is_better must be True or False"),
+        ((Y, S), {"higher_is_better": {"a": False}}, r"from names of models \(y_score has none\), got \{.a"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

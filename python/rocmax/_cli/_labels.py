@@ -127,8 +127,8 @@ def decide(name: str, found: Counts, arguments: Labelled, form: Form) -> LabelCo
     values = sorted(by_value, key=lambda value: (str(type(value)), value))
     n_rows = {value: sum(found[text] for text in by_value[value]) for value in values}
     if len(values) < 2:
-        held = f"only one class ({short(values[0])})" if values else "no label in rows without missing values"
-        raise Failure(f"column {name!r} holds {held}; two classes are needed")
+        held = f"only one class ({short(values[0])})" if values else "no label"
+        raise Failure(f"column {name!r} holds {held} in rows without missing values; two classes are needed")
     known = {text: value for value in values for text in (str(value), *map(str, by_value[value]))}
 
     def named(option: str, text: str) -> Any:
