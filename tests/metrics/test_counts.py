@@ -109,10 +109,10 @@ def test_arrays_of_engines_are_taken():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n_pos": [1, -2, 1]}, "n_pos must be non-negative, got -2.0 at index 1"),
-        ({"n_neg": [1, 2, np.nan]}, "n_neg must be finite, got nan at index 2"),
-        ({"n_pos": [1, None, 2]}, "n_pos must be finite, got nan at index 1"),
-        ({"n_pos": [1, np.inf, 2]}, "n_pos must be finite, got inf at index 1"),
+        ({"n_pos": [1, -2, 1]}, "n_pos must be counts of 0 or more, got -2 at index 1; count labels by comparison"),
+        ({"n_neg": [1, 2, np.nan]}, "n_neg must be counts of 0 or more, got nan at index 2"),
+        ({"n_pos": [1, None, 2]}, "n_pos must be counts of 0 or more, got nan at index 1"),
+        ({"n_pos": [1, np.inf, 2]}, "n_pos must be counts of 0 or more, got inf at index 1"),
         ({"n_pos": [1, 2]}, r"n_pos must have shape \(3,\), got \(2,\)"),
         ({"n_pos": ["a", "b", "c"]}, "n_pos must be numeric"),
         ({"score": [0.1, np.nan, 0.2]}, r"score must be finite, got nan at index 1; .*\(WHERE score IS NOT NULL\)"),

@@ -372,7 +372,11 @@ class ROCAccumulator:
         counts = []
         for name, each in (("n_pos", n_pos), ("n_neg", n_neg)):
             counts.append(checks.weights(each, len(value), name))
-            checks.require_weights(counts[-1], name)
+            wrong = ~(np.isfinite(counts[-1]) & (counts[-1] >= 0))
+            if wrong.any():
+                at = f"got {counts[-1][wrong][0]:g} at index {int(np.argmax(wrong))}"
+                how = "count labels by comparison, such as sum(CASE WHEN y = 1 THEN 1 ELSE 0 END)"
+                raise ValueError(f"{name} must be counts of 0 or more, {at}; {how}")
         checks.require_finite(value, "score", "leave samples without a score out (WHERE score IS NOT NULL)")
         bins = _binned(checks.oriented(value, not higher_is_better), *counts)
         found._shared.add(_State(narrow=given.dtype == np.float32 or not len(given)), bins)
