@@ -322,13 +322,16 @@ def test_bad_studies_are_refused():
         ({"readers": "fixed", "cases": "fixed"}, "leave no source of variance"),
         ({"readers": "some"}, "readers must be one of"),
         ({"covariance": "bayes"}, "covariance must be one of"),
-        ({"covariance": "unbiased", "measure": PartialAUC((0, 0.5))}, "needs a mean over pairs"),
+        ({"covariance": "unbiased", "measure": PartialAUC((0, 0.5))}, r"needs a mean over pairs .*AUC\(.*\); use"),
+        ({"covariance": "obuchowski", "groups": names["case"]}, r"got measure=AUC\(\) and groups or sample_weight"),
         ({"measure": Measure.of(roc_auc_score)}, "covariance='delong' needs a measure with components"),
         ({"margin": 0.1}, "margin goes with"),
         ({"alternative": "equivalence"}, "margin goes with"),
     ]:
         with pytest.raises(ValueError, match=message):
             mrmc_analysis(y, s, **names, **options)
+    with pytest.raises(ValueError, match=r"got measure=AUC\(\) and missing readings; use 'jackknife'"):
+        mrmc_analysis(y[1:], s[1:], **{k: v[1:] for k, v in names.items()}, covariance="obuchowski")
     y, s, names = simulated(r=1)
     with pytest.raises(ValueError, match="readers='random' needs two or more readers"):
         mrmc_analysis(y, s, **names)

@@ -520,7 +520,9 @@ def _check_covariance(covariance: Any, measure: Measure, study: Readings) -> Non
     }
     if not fits.get(covariance, True):
         needs = f"covariance={covariance!r} needs {_COVARIANCES[covariance][1]}"
-        raise ValueError(f"{needs}, got measure={measure!r}; use 'jackknife' or 'bootstrap'")
+        of = {"groups or sample_weight": not study.independent, "missing readings": not study.complete}
+        given = " and ".join([f"measure={measure!r}", *(name for name, has in of.items() if has)])
+        raise ValueError(f"{needs}, got {given}; use 'jackknife' or 'bootstrap'")
 
 
 def _notes(study: Readings, table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
