@@ -1,5 +1,7 @@
 """Precision-recall curves and decision curves."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -90,7 +92,8 @@ def test_decision_curves() -> None:
 
 
 def test_thresholds_and_prevalence_of_decision_curves() -> None:
-    display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=[0.05, 0.1], prevalence=0.02)
+    objects = np.array([0.05, Fraction(1, 10)], dtype=object)
+    display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=objects, prevalence=0.02)
     assert display.curves[0].net_benefit[1] == pytest.approx(NetBenefit(0.1, 0.02)(Y, P), rel=1e-14)
     assert display.prevalence == 0.02
     model = LogisticRegression().fit(S[:, None], Y)

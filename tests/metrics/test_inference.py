@@ -1,5 +1,7 @@
 """Variances, intervals and tests against brute force and each other."""
 
+from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -176,6 +178,8 @@ def test_many_models_are_the_models_one_by_one():
             ends = [end[k] for end in many.confidence_interval]
             assert ends == pytest.approx(list(one.confidence_interval), abs=1e-10)
     assert metrics.margin_auc_score(y, s, margin=[0.0, 0.5]).shape == (2, 4)
+    for margins in (np.array([0.0, 0.5], dtype=object), [Fraction(0), Decimal("0.5")]):
+        assert (metrics.margin_auc_score(y, s, margins) == metrics.margin_auc_score(y, s, [0.0, 0.5])).all()
     assert metrics.scored_auc_score(y, s).shape == (4,)
     boot = metrics.infer(y, s, method=Bootstrap(50), random_state=0)
     assert boot.replicates.shape == (50, 4)

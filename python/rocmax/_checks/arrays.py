@@ -29,6 +29,15 @@ def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples ou
     return found
 
 
+def as_floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Return numbers as float64, of any shape; NaN in place of all if they are none."""
+    found = unmasked(values, name, "leave them out")
+    try:
+        return np.full(found.shape, np.nan) if found.dtype.kind not in "fiubO" else found.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.full(found.shape, np.nan)
+
+
 def require_read(values: Any, name: str) -> None:
     """Refuse a LazyFrame."""
     if hasattr(type(values), "collect_schema") and not hasattr(values, "shape"):

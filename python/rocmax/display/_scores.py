@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.arrays import unmasked
+from rocmax._checks.arrays import as_floats
 from rocmax._checks.samples import check_level, oriented
 from rocmax._parameters import check_choice, check_count, shown
 from rocmax._typing import F64, Axes
@@ -300,11 +300,10 @@ def _thresholds(given: ArrayLike | None) -> F64:
     """Return the thresholds, checked."""
     if given is None:
         return np.arange(1, 100) / 100
-    found = np.atleast_1d(unmasked(given, "thresholds", "leave them out"))
-    known = found.dtype.kind == "f" and found.ndim == 1 and len(found) > 0 and ((found > 0) & (found < 1)).all()
-    if not known or (np.diff(found) <= 0).any():
+    found = np.atleast_1d(as_floats(given, "thresholds"))
+    if found.ndim != 1 or not len(found) or not ((found > 0) & (found < 1)).all() or (np.diff(found) <= 0).any():
         raise ValueError(f"thresholds must be ascending probabilities in (0, 1), got {shown(given)}")
-    return found.astype(np.float64)
+    return found
 
 
 @dataclass(frozen=True, repr=False)

@@ -545,8 +545,8 @@ def margin_auc_score(
     ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j (Wu et al., 2007), with differences in
     floating-point arithmetic. ``theta(0)`` is the AUC without ties.
     """
-    margins = arrays.unmasked(margin, "margin")
-    if margins.dtype.kind not in "fiub" or margins.ndim > 1 or not np.isfinite(margins).all():
+    margins = arrays.as_floats(margin, "margin")
+    if margins.ndim > 1 or not np.isfinite(margins).all():
         raise ValueError(f"margin must be a finite number or a list of them, got {shown(margin)}")
     data = read(margin_auc_score, y_true, y_score, reading, Order, sample_weight=sample_weight, pos_label=pos_label).two
     if margins.ndim == 0 or data.many:
