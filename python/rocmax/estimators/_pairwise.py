@@ -261,7 +261,7 @@ def rows_of_pairs(pairs: Any, positive: Bool, domain: str = "an array of shape (
         what = f"an array of shape {rows.shape}" if rows.ndim else repr(pairs)
         raise ValueError(f"pairs must be {domain}, got {what}")
     i, j = check_pairs(rows[:, 0], rows[:, 1], positive, ("pairs[:, 0]", "pairs[:, 1]"))
-    return np.column_stack([i, j]).astype(np.int64)
+    return np.column_stack([i, j]).astype(np.int64, copy=False)
 
 
 class CutMultipliers:

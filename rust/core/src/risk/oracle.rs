@@ -143,7 +143,7 @@ impl Oracle {
 
     /// Writes to `coef` the slopes of the Moreau envelope of a hinge around multipliers l, which are the next ones: the
     /// subgradient at the proximal point of the scores `s_k + l_k / c_k`, see [`Oracle::proximal`]. Returns half their
-    /// squared change `sum_k (coef_k - l_k)^2 / c_k`, too. In memory a vector of scores.
+    /// squared change `sum_k (coef_k - l_k)^2 / c_k`, too. Takes the memory of another vector of scores.
     ///
     /// # Errors
     /// As [`Oracle::proximal`].
