@@ -1,6 +1,6 @@
 """The result of a comparison of models, and the tests of the difference of every pair."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -168,7 +168,10 @@ class Comparison(Measured):
         return {"joint": self.joint, **super()._also(), **own}
 
     def rows(self) -> list[dict[str, Any]]:
-        of = {name: [getattr(pair, name) for pair in self.pairs] for name in PairComparison._fields}
+        return self._rows_of(self.pairs)
+
+    def _rows_of(self, pairs: Sequence[PairComparison]) -> list[dict[str, Any]]:
+        of = {name: [getattr(pair, name) for pair in pairs] for name in PairComparison._fields}
         limits = zip(*(both or (np.nan, np.nan) for both in of["confidence_interval"]), strict=True)
         sizes, names = (self.n_pos, self.n_neg), of["model_a"]
         tally = {name: self.measure.tally(value, sizes) or (None, None) for name, value in self.estimates.items()}
@@ -190,7 +193,7 @@ class Comparison(Measured):
         }
         if columns["alerts"] is None:
             del columns["caught_a"], columns["caught_b"]
-        return table(len(self.pairs), columns)
+        return table(len(pairs), columns)
 
     def _best_first(self) -> list[str]:
         return sorted(self.estimates, key=self.estimates.__getitem__, reverse=not self.measure.lower_is_better)
@@ -224,12 +227,13 @@ class Comparison(Measured):
             ]
         hidden = ["measure", "estimate_a", "estimate_b", "statistic", "weight_kind"]
         hidden += ([] if self.adjust else ["pvalue_adjusted"]) + (["df"] if self.paired else [])
-        rows = [{name: row[name] for name in row if name not in hidden} for row in self.rows()]
-        if len(rows) > words.MOST_ROWS:  # those of the best model
+        printed: Sequence[PairComparison] = self.pairs
+        if len(printed) > words.MOST_ROWS:  # those of the best model
             best, *others = self._best_first()
-            of_pair = {frozenset((row["model_a"], row["model_b"])): row for row in rows}
-            rows = [of_pair[frozenset((best, name))] for name in others[: words.MOST_NAMED]]
-        more = len(self.pairs) - len(rows)
+            of_models = {frozenset(pair[:2]): pair for pair in printed}
+            printed = [of_models[frozenset((best, name))] for name in others[: words.MOST_NAMED]]
+        rows = [{name: row[name] for name in row if name not in hidden} for row in self._rows_of(printed)]
+        more = len(self.pairs) - len(printed)
         return [
             f"{self.measure_in_words}: {self._estimates()}",
             f"all equal: {self.joint_test}",
