@@ -49,6 +49,7 @@ def test_some_read_as_tuples() -> None:
     assert (threshold, round(tpr, 3), len(others)) == (0.5, 0.659, 4)
     n_pos, n_neg = metrics.auc_sample_size(0.75, ratio=2)
     assert n_neg == 2 * n_pos
+    assert metrics.auc_sample_size(0.75, ratio=2)._asdict() == {"n_pos": n_pos, "n_neg": n_neg}
 
 
 def test_words(case: tuple[Any, tuple[str, ...]]) -> None:

@@ -171,6 +171,10 @@ class Unpacked(Result):
 
     n_unpacked: ClassVar[int]
 
+    def _asdict(self) -> dict[str, Any]:
+        """Return those fields by name, as a named tuple does."""
+        return dict(zip((field.name for field in fields(self)), self, strict=False))
+
     def __iter__(self) -> Iterator[Any]:
         return (getattr(self, field.name) for field in fields(self)[: self.n_unpacked])
 
