@@ -50,6 +50,13 @@ def test_evaluate(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -
     assert model["by"][1]["not_estimable"]["east"][0] == 0
 
 
+def test_columns_may_be_durations_and_wide_integers(frame: "pl.DataFrame", tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "data.parquet"
+    frame.with_columns(pl.duration(days="age").alias("age"), pl.col("id").cast(pl.Int128)).write_parquet(path)
+    code, out, err = run("evaluate", path, "--label", "y", "--score", "a", "--by", "age")
+    assert code == 0 and "30d " in out and "40d " in out, err
+
+
 def test_the_forest_is_of_the_measure_that_was_requested(data: Path, tmp_path: Path, run: Run) -> None:
     asked = ["evaluate", data, "--label", "y", "--score", "a", "--by", "site", "--measure", "precision_at:20"]
     code, _, err = run(*asked, "--plot", tmp_path / "forest.svg")

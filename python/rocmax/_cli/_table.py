@@ -446,7 +446,8 @@ def subgroups(frame: pl.DataFrame, name: str) -> pl.Series:
         raise Failure(f"column {name!r} has {count:,} values: --by takes at most {_SUBGROUPS} subgroups")
     local = series.dtype == pl.Datetime and getattr(series.dtype, "time_zone", None) is None
     kept = series.dtype.is_numeric() or local or series.dtype == pl.Enum
-    return (series if kept else series.cast(pl.String)).alias(name)
+    as_text = series.dt.to_string("polars") if series.dtype == pl.Duration else series.cast(pl.String)
+    return (series if kept else as_text).alias(name)
 
 
 def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:

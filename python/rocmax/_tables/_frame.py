@@ -105,7 +105,8 @@ def dtype_of(series: nw.Series[Any]) -> str:
 def numbers(series: nw.Series[Any], name: Any) -> F64:
     """Return a column as float64, NaN where missing; raise ValueError unless it holds numbers."""
     try:
-        found = series.to_numpy() if series.dtype.is_float() or series.dtype.is_integer() else None
+        is_whole = series.dtype.is_integer() and series.dtype not in (nw.Int128, nw.UInt128)
+        found = series.to_numpy() if series.dtype.is_float() or is_whole else None
         if found is None or found.dtype == object:
             found = np.array([np.nan if is_missing(value) else float(value) for value in series])
         return np.asarray(found, dtype=np.float64)
