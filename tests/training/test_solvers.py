@@ -219,6 +219,19 @@ def test_multipliers_serve_the_next_fit():
     assert first.gap <= 1e-4 and second.gap <= 1e-4 and 3 * second.n_iter < first.n_iter
 
 
+def test_cuts_without_coefficients_lead_to_the_same_optimum():
+    X, y = wide(np.random.default_rng(1))
+    oracle, design = risks.tight(_core.Problem(y), (0.0, 0.1), 1), as_design(X)
+    kept, dropped = (
+        minimise_convex(oracle, design, 1e2, tol=1e-4, max_iter=999, bundle=Bundle(design, proves=proves))
+        for proves in (True, False)
+    )
+    assert any(progress.step == "augmented" for progress in dropped.history)
+    assert dropped.objective == pytest.approx(kept.objective, rel=1e-4) and dropped.gap <= 1e-4
+    planes = minimise_convex(oracle, design, 1e2, tol=1e-4, max_iter=2, bundle=Bundle(design))
+    assert planes.proof is None and planes.bound > 0.0
+
+
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.1)])
 def test_the_ramp_of_wide_data_is_certified(fpr_range):
     X, y = wide(np.random.default_rng(2))
