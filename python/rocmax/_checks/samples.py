@@ -488,10 +488,9 @@ def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int
     each = given if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1) else [given]
     wrong_length = each is given and len(each) != n_models
     if wrong_length or not all(isinstance(one, (bool, np.bool_)) for one in each):
-        held = arrays.listed([*names]) if names else "y_score has none"
         raise ValueError(
             "higher_is_better must be True or False, a list of them with one for each model, or a mapping from names of"
-            f" models ({held}), got {shown(higher_is_better)}"
+            f" models ({arrays.listed([*names]) if names else 'y_score has none'}), got {shown(higher_is_better)}"
         )
     lower = ~np.array(each, dtype=bool)
     return bool(lower[0]) if (lower == lower[0]).all() else lower

@@ -444,8 +444,7 @@ def subgroups(frame: pl.DataFrame, name: str) -> pl.Series:
     count = series.n_unique()
     if count > _SUBGROUPS:
         raise Failure(f"column {name!r} has {count:,} values: --by takes at most {_SUBGROUPS} subgroups")
-    local = series.dtype == pl.Datetime and getattr(series.dtype, "time_zone", None) is None
-    kept = series.dtype.is_numeric() or local or series.dtype == pl.Enum
+    kept = series.dtype.is_numeric() or series.dtype in (pl.Enum, *(pl.Datetime(unit) for unit in ("ms", "us", "ns")))
     as_text = series.dt.to_string("polars") if series.dtype == pl.Duration else series.cast(pl.String)
     return (series if kept else as_text).alias(name)
 

@@ -39,7 +39,7 @@ def columns_of(X: Any) -> dict[Any, nw.Series[Any]]:
     """Return the columns of a frame by name."""
     if not isinstance(X, nw.DataFrame):
         require_own_names(X)
-        X = nw.from_native(X, eager_only=True)
+        X = nw.from_native(readable(X), eager_only=True)
     return dict(zip(X.columns, X.iter_columns(), strict=True))
 
 
@@ -105,8 +105,7 @@ def dtype_of(series: nw.Series[Any]) -> str:
 def numbers(series: nw.Series[Any], name: Any) -> F64:
     """Return a column as float64, NaN where missing; raise ValueError unless it holds numbers."""
     try:
-        is_whole = series.dtype.is_integer() and series.dtype not in (nw.Int128, nw.UInt128)
-        found = series.to_numpy() if series.dtype.is_float() or is_whole else None
+        found = series.to_numpy() if series.dtype.is_float() or series.dtype.is_integer() else None
         if found is None or found.dtype == object:
             found = np.array([np.nan if is_missing(value) else float(value) for value in series])
         return np.asarray(found, dtype=np.float64)

@@ -36,10 +36,9 @@ fn kinds<'py, 'a, T: PartialEq, E: PartialEq + Copy + 'a>(
             continue;
         }
         let (same, different) = texts?;
-        let byte = same.get(at).copied();
         for (k, differs) in (start..).zip(part) {
             let own = text(k)?;
-            *differs = own.get(at).copied() != byte;
+            *differs = own.get(at) != same.get(at);
             if own != select_unpredictable(*differs, different, same) {
                 return None;
             }
