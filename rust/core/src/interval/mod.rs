@@ -21,7 +21,6 @@ pub use normal::{cdf, quantile};
 pub use profile::{Pair, Profiles};
 pub use rate::Rate;
 
-use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use crate::{Error, Result};
@@ -57,13 +56,12 @@ fn check_model(share: f64, slope: f64) -> Result<()> {
 
 /// Limits at levels that hold the estimate; those of 0 and 1 end there. `of` gives the lower end (0) or the upper (1).
 fn at_levels(share: f64, z: &[f64], mut of: impl FnMut(usize, f64) -> f64) -> Vec<[f64; 2]> {
-    let (mut order, mut ends): (Vec<usize>, _) = ((0..z.len()).collect(), vec![[0.0, 1.0]; z.len()]);
-    order.sort_by_key(|k| Reverse(k.trailing_zeros())); // so that most lie between known ones
-    for k in order {
-        let low = if share <= 0.0 { 0.0 } else { of(0, z[k]).min(share) };
-        ends[k] = [low, if share >= 1.0 { 1.0 } else { of(1, z[k]).max(share) }];
-    }
-    ends
+    // One after the other: from levels far away a search, or what is known of flat curves, leads elsewhere.
+    let ends = |&z: &f64| {
+        let low = if share <= 0.0 { 0.0 } else { of(0, z).min(share) };
+        [low, if share >= 1.0 { 1.0 } else { of(1, z).max(share) }]
+    };
+    z.iter().map(ends).collect()
 }
 
 /// A quantile of a probability, finite for 0 and 1.
