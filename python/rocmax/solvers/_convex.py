@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax._runtime.settings import settings
 from rocmax._typing import F64
-from rocmax.designs import Design, Packed
+from rocmax.designs import Design, Packed, inner
 from rocmax.risks import Evaluation, Oracle, Smoothed
 from rocmax.solvers._augmented import Augmented, suits_augmented
 from rocmax.solvers._bundle import Bundle
@@ -101,7 +101,7 @@ class State:
     ranked: float = -1.0  # that partial AUC
     cut: Evaluation = field(init=False)  # the last one, which the bundle does not have yet
     touches: bool = True  # whether it touches the risk at the best model
-    slopes: F64 = field(init=False)  # the coefficients of a subgradient of the risk at the best model
+    subgradient: F64 = field(init=False)  # of the risk at the best model
     near: Model = field(init=False)  # where the risk is smoothed: the best model, or close to it if its scores tie
     of_smoothed: F64 = field(init=False)  # the vector of the smoothed cut added last
     of_cuts: F64 = field(init=False)  # the minimiser of the maximum of all cuts
@@ -123,14 +123,11 @@ class State:
 
     def add_cuts(self, smoothed: Smoothed | None) -> None:
         """Add the last cut and a smoothed one to the bundle, and minimise the maximum of all cuts."""
-        if self.touches:
-            self.slopes = self.cut.coef
-        cuts: list[Evaluation | Smoothed] = [] if smoothed is None else [smoothed]
-        # Both say much the same at the best model, but not at scores that all tie.
-        if smoothed is None or not self.history or not self.touches or self.best.norm == 0:
-            cuts.insert(0, self.cut)
+        cuts: list[Evaluation | Smoothed] = [self.cut] if smoothed is None else [self.cut, smoothed]
         vectors = self.objective.design.adjoint([cut.coef for cut in cuts])
         self.bundle.add([cut.offset for cut in cuts], vectors, [cut.coef for cut in cuts])
+        if self.touches:
+            self.subgradient = vectors[0]
         self.of_smoothed = vectors[-1]
         self._minimise_cuts(_MASTER_TOL * (self.left if self.history else self.tol * abs(self.value)))
 
@@ -174,7 +171,7 @@ class State:
     def descend(self, direction: F64 | None = None) -> bool:
         """Search the ray from the best model, by default to the minimiser of the cuts; return False if it rises."""
         ray = Ray(self.objective, self.best, self.of_cuts - self.best.vector if direction is None else direction)
-        slope = ray.slope(0.0, ray.change(self.slopes))
+        slope = ray.slope(0.0, inner(self.objective.design, self.subgradient, ray.direction))
         if slope >= 0 or ray.curvature <= 0:
             return False
         accuracy = _SEARCH_TOL * self.left
@@ -303,7 +300,7 @@ class Newton:
 
 def _minimise_augmented(state: State) -> None:
     """Minimise F by the augmented Lagrangian method, from the best model on."""
-    del state.cut, state.slopes  # vectors over the samples
+    del state.cut  # a vector over the samples
     method = Augmented(state.objective, state.bundle, state.best, state.left)
     while True:
         state.prove(method.bound, method.found.offset, [(1.0, method.found.coef)])
